@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "firn/base/result.h"
+#include "firn/iceberg/model/update.h"
+#include "firn/store/store.h"
+
+namespace firn::iceberg {
+
+using Namespace = std::vector<std::string>;
+
+struct TableIdentifier {
+  Namespace ns;
+  std::string name;
+  std::string ToString() const;  ///< levels and name joined by '.'
+  bool operator==(const TableIdentifier&) const = default;
+  auto operator<=>(const TableIdentifier&) const = default;
+};
+
+/// A table as the catalog shows it at one moment. `store` reads and writes its files.
+struct LoadedTable {
+  TableIdentifier identifier;
+  std::string metadata_location;
+  std::shared_ptr<const TableMetadata> metadata;
+  std::shared_ptr<store::Store> store;
+};
+
+/// One atomic change of one table. `base` is the state the updates were computed from.
+struct TableCommit {
+  LoadedTable base;
+  std::vector<Requirement> requirements;
+  std::vector<Update> updates;
+  std::string idempotency_key;  ///< UUID, one per attempt; catalogs that cannot use it ignore it
+};
+
+/// What a catalog can say of a commit. A closed type: visit it.
+struct CommitDone {
+  LoadedTable table;
+};
+struct CommitConflict {
+  Error error;  ///< a requirement failed or the pointer moved: nothing was applied; refresh and try again
+};
+struct CommitUnknown {
+  Error error;  ///< may or may not have been applied: delete nothing, look for the commit in the table's history
+};
+struct CommitRejected {
+  Error error;  ///< definitely not applied, and the same request will not be
+};
+using CatalogCommitResult = std::variant<CommitDone, CommitConflict, CommitUnknown, CommitRejected>;
+
+/// Any Iceberg catalog, as commit, maintain and the tools see it. Thread-safe.
+/// Errors: kNotFound, kAlreadyExists, kPermissionDenied, kUnavailable, kTimeout, kCorrupt ...
+class Catalog {
+ public:
+  virtual ~Catalog() = default;
+
+  virtual const std::string& name() const = 0;
+  /// Always looks the table up anew (never an answer from a cache that another writer can outdate).
+  virtual Result<LoadedTable> LoadTable(const TableIdentifier& table) = 0;
+  /// `location` empty: the catalog's default. The namespace must exist.
+  virtual Result<LoadedTable> CreateTable(const TableIdentifier& table, const NewTable& definition) = 0;
+  [[nodiscard]] virtual CatalogCommitResult CommitTable(const TableCommit& commit) = 0;
+  /// Removes the entry; files stay unless `purge`.
+  virtual Status DropTable(const TableIdentifier& table, bool purge) = 0;
+  virtual Result<std::vector<TableIdentifier>> ListTables(const Namespace& ns) = 0;
+  virtual Result<std::vector<Namespace>> ListNamespaces(const Namespace& parent) = 0;
+  virtual Status CreateNamespace(const Namespace& ns, const Properties& properties) = 0;
+  virtual Result<bool> NamespaceExists(const Namespace& ns) = 0;
+};
+
+}  // namespace firn::iceberg

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "firn/record/position.h"
+
+namespace firn::record {
+
+/// Bytes past the end of every payload arena that may be read (simdjson's padding).
+inline constexpr size_t kArenaPadding = 64;
+
+/// One growing buffer with kArenaPadding readable bytes after the end.
+class Arena {
+ public:
+  /// Appends and returns the offset of the first byte.
+  uint32_t Append(std::string_view bytes);
+  std::string_view View(uint32_t begin, uint32_t length) const { return {data_.get() + begin, length}; }
+  const char* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+  size_t capacity() const { return capacity_; }
+  void Reserve(size_t bytes);
+
+ private:
+  std::unique_ptr<char[]> data_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+/// One payload inside the arena; `length` kNull means there is none (a null key, a tombstone).
+struct Slice {
+  static constexpr uint32_t kNull = UINT32_MAX;
+  uint32_t begin = 0;
+  uint32_t length = kNull;
+  bool is_null() const { return length == kNull; }
+};
+
+/// Records of one source partition in offset order, with owned bytes; at most 1 GiB of them.
+/// Covers exactly `range`: every record of the log in [from, to) that exists for our isolation level is in here.
+/// Columns are parallel: offsets[i], timestamps_ms[i], keys[i], values[i].
+struct RawBatch {
+  SourcePartition partition;
+  PositionRange range;
+  Arena arena;
+  std::vector<int64_t> offsets;
+  std::vector<int64_t> timestamps_ms;
+  std::vector<Slice> keys;
+  std::vector<Slice> values;
+  /// Only where the source was asked for headers: (record index, name, value), ascending by index.
+  struct Header {
+    uint32_t record;
+    Slice name;
+    Slice value;
+  };
+  std::vector<Header> headers;
+
+  size_t size() const { return offsets.size(); }
+  std::string_view value(size_t i) const { return arena.View(values[i].begin, values[i].length); }
+  std::string_view key(size_t i) const { return arena.View(keys[i].begin, keys[i].length); }
+};
+
+}  // namespace firn::record

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "firn/base/result.h"
+
+/// Named fault points, compiled in only with FIRN_FAULT_POINTS (preset `faults`).
+/// `FIRN_FAULT=name:nth:kill|stop|error|delay` arms one. This list is the only one.
+#define FIRN_FAULT_POINT_LIST(X) \
+  X(data_file_before_create)     \
+  X(data_file_during_write)      \
+  X(data_file_after_finish)      \
+  X(batch_before_finish)         \
+  X(batch_after_finish)          \
+  X(manifest_after_write)        \
+  X(manifest_list_after_write)   \
+  X(metadata_after_write)        \
+  X(commit_before_request)       \
+  X(commit_after_stored)         \
+  X(commit_after_answer)         \
+  X(group_offsets_after_commit)
+
+namespace firn::runtime {
+
+#ifdef FIRN_FAULT_POINTS
+enum class FaultPoint : unsigned char {
+#define FIRN_FAULT_ENUM(name) name,
+  FIRN_FAULT_POINT_LIST(FIRN_FAULT_ENUM)
+#undef FIRN_FAULT_ENUM
+};
+/// Kills, stops, delays or returns an error (kUnavailable "injected fault ...") when armed and due; Ok otherwise.
+Status HitFaultPoint(FaultPoint point);
+#endif
+
+}  // namespace firn::runtime
+
+#ifdef FIRN_FAULT_POINTS
+#define FIRN_FAULT_POINT(name) FIRN_TRY(::firn::runtime::HitFaultPoint(::firn::runtime::FaultPoint::name))
+#else
+#define FIRN_FAULT_POINT(name) \
+  do {                         \
+  } while (false)
+#endif

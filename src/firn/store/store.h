@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "firn/base/result.h"
+
+namespace firn::store {
+
+/// One object as a listing or a HEAD tells it.
+struct ObjectInfo {
+  std::string location;         ///< full location, as given to the store
+  int64_t size_bytes = 0;
+  int64_t modified_ms = 0;      ///< Unix epoch, milliseconds
+  std::string version;          ///< changes when the bytes change (ETag; mtime+inode+size for local files)
+};
+
+enum class IfExists : uint8_t { kFail, kReplace };
+
+/// Random access to one immutable object. Thread-safe.
+class RandomAccessObject {
+ public:
+  virtual ~RandomAccessObject() = default;
+  virtual int64_t size_bytes() const = 0;
+  /// Reads up to `length` bytes at `offset` into `out`; returns the bytes read (fewer only at the end).
+  virtual Result<int64_t> ReadAt(int64_t offset, int64_t length, void* out) = 0;
+};
+
+/// One object being written. Invisible under its location until Finish returned Ok.
+/// Finish or Discard must be called once; the destructor discards. Not thread-safe.
+class ObjectWriter {
+ public:
+  virtual ~ObjectWriter() = default;
+  virtual Status Write(std::string_view bytes) = 0;
+  virtual int64_t bytes_written() const = 0;
+  /// Makes the object durable and visible (local: fsync of file and folder, then link; S3: complete multipart).
+  virtual Status Finish() = 0;
+  virtual void Discard() noexcept = 0;
+};
+
+/// An object store as Iceberg needs it: immutable objects, atomic creation, listing by prefix.
+/// Locations are full: `file:///a/b`, `/a/b`, `s3://bucket/key`, `memory://x/y`. Thread-safe.
+/// Errors: kNotFound, kAlreadyExists, kPermissionDenied, kResourceExhausted (disk full), kUnavailable, kTimeout, kIo.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location, IfExists if_exists) = 0;
+  virtual Result<std::unique_ptr<RandomAccessObject>> Open(const std::string& location) = 0;
+  virtual Result<ObjectInfo> Head(const std::string& location) = 0;
+  /// Deleting what does not exist is Ok.
+  virtual Status Delete(const std::string& location) = 0;
+  /// All objects whose location begins with `prefix`, in no promised order. `visit` returns false to stop.
+  virtual Status List(const std::string& prefix, const std::function<bool(const ObjectInfo&)>& visit) = 0;
+
+  /// Whole-object conveniences over the above.
+  Result<std::string> ReadAll(const std::string& location);
+  Status WriteAll(const std::string& location, std::string_view bytes, IfExists if_exists);
+};
+
+/// Picks a store by a location's scheme. Built in app/ from the registered plug-ins.
+class StoreResolver {
+ public:
+  virtual ~StoreResolver() = default;
+  virtual Result<std::shared_ptr<Store>> Resolve(std::string_view location) = 0;
+};
+
+}  // namespace firn::store
