@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "firn/decode/decoder.h"
+
+namespace firn::pipeline {
+
+/// One declared column of `tables[].columns`.
+struct ColumnConfig {
+  std::string name;
+  std::string type;  ///< `int`, `timestamp`, `list<struct<a: int>>` ...
+  std::string from;  ///< field of the record; empty: same name
+  bool required = false;
+  std::string doc;
+  decode::TimeUnit unit = decode::TimeUnit::kNone;  ///< for time-like columns given as epoch numbers
+};
+
+/// `catalog.namespace.table` as written in the file.
+struct TableName {
+  std::string catalog;
+  std::vector<std::string> ns;
+  std::string name;
+  std::string ToString() const;
+};
+
+/// Which table the records go to, and how it is made when it does not exist.
+struct TableConfig {
+  TableName name;
+  std::vector<ColumnConfig> columns;  ///< empty: inferred from a sample (new table) or the table's own
+  std::vector<std::string> partition_by;
+  std::vector<std::string> sort_by;
+  int format_version = 2;
+  std::map<std::string, std::string> properties;
+  bool create = true;
+  std::string branch = "main";
+  std::optional<decode::Evolution> schema_evolution;  ///< default: none with declared columns, add without
+  decode::UnknownFields unknown_fields = decode::UnknownFields::kIgnore;
+  int32_t max_columns = 1000;
+};
+
+/// A batch is committed when the first of these is reached.
+struct CommitConfig {
+  int64_t interval_ms = 60'000;
+  int64_t max_records = 5'000'000;
+  int64_t max_input_bytes = int64_t{512} << 20;
+};
+
+enum class BadRecordPolicy : uint8_t { kDeadLetter, kFail, kSkip };
+enum class TombstonePolicy : uint8_t { kSkip, kDeadLetter };
+enum class OnDataLoss : uint8_t { kFail, kEarliest };
+
+struct DeadLetterConfig {
+  TableName table;           ///< default: `<table>_dead_letters` beside the pipeline's table
+  bool keep_payload = true;  ///< payload: full | none
+  double fail_above_ratio = 0.05;
+  int64_t fail_above_min_records = 1000;
+};
+
+/// One entry of `pipelines:`, checked. The source's own keys are parsed by its plug-in.
+struct PipelineConfig {
+  std::string key;  ///< under `pipelines:`
+  std::string id;   ///< identity of its progress
+  TableConfig table;
+  CommitConfig commit;
+  BadRecordPolicy on_bad_record = BadRecordPolicy::kDeadLetter;
+  TombstonePolicy tombstones = TombstonePolicy::kSkip;
+  OnDataLoss on_data_loss = OnDataLoss::kFail;
+  DeadLetterConfig dead_letters;
+  std::string format = "json";  ///< decoder plug-in
+};
+
+/// `resources:` of the process.
+struct ResourceConfig {
+  int64_t memory_bytes = 0;  ///< 0: from the cgroup
+  int32_t threads = 0;       ///< 0: from the cgroup
+};
+
+}  // namespace firn::pipeline

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "firn/base/result.h"
+#include "firn/decode/decoder.h"
+#include "firn/iceberg/catalog.h"
+#include "firn/pipeline/config.h"
+#include "firn/pipeline/status.h"
+#include "firn/runtime/clock.h"
+#include "firn/runtime/ids.h"
+#include "firn/runtime/memory_budget.h"
+#include "firn/source/source.h"
+
+namespace arrow {
+class MemoryPool;
+}
+
+namespace firn::pipeline {
+
+using DecoderFactory = std::function<Result<std::unique_ptr<decode::Decoder>>(const decode::BoundSchema&)>;
+
+/// Everything a pipeline needs from outside; built by app/.
+struct PipelineDeps {
+  std::shared_ptr<iceberg::Catalog> catalog;          ///< of the table
+  std::shared_ptr<iceberg::Catalog> dead_letter_catalog;
+  std::unique_ptr<source::Source> source;             ///< made for `lanes` lanes
+  DecoderFactory make_decoder;
+  std::function<Result<iceberg::SchemaPtr>(const std::vector<record::RawBatch>&)> infer_schema;  ///< for tables without declared columns
+  int lanes = 1;
+  runtime::Clock* clock = nullptr;
+  runtime::IdSource* ids = nullptr;
+  runtime::MemoryBudget* memory = nullptr;
+  arrow::MemoryPool* pool = nullptr;
+  std::string catalog_uri;
+};
+
+struct RunOptions {
+  bool until_caught_up = false;
+  bool first_run = false;       ///< --first-run: the table was re-created on purpose
+  std::string adopt;            ///< --adopt OLD: take over the progress of pipeline id OLD
+  bool fail_on_dead_letters = false;
+  int64_t shutdown_timeout_ms = 25'000;
+};
+
+struct PipelineResult {
+  PipelineEnd end = PipelineEnd::kDone;
+  std::string message;  ///< empty when kDone
+};
+
+/// One pipeline: source -> lanes (decode, write) -> committer -> table. Start, restart and revocation are one code path:
+/// positions are read from the table, the source is told to start there, batches are cut at barriers and committed.
+class Pipeline {
+ public:
+  virtual ~Pipeline() = default;
+  /// Blocks until stopped (graceful: flush and commit; `abort`: at once), caught up, or failed.
+  virtual PipelineResult Run(const RunOptions& options, std::stop_token stop, std::stop_token abort) = 0;
+  virtual PipelineStatus status() const = 0;
+};
+
+std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps);
+
+/// `firn run --dry-run`: reads and decodes a sample; writes nothing. Text for people.
+Result<std::string> DryRun(const PipelineConfig& config, PipelineDeps deps, int64_t sample_records);
+
+}  // namespace firn::pipeline
