@@ -27,7 +27,8 @@ using DecoderFactory = std::function<Result<std::unique_ptr<decode::Decoder>>(co
 struct PipelineDeps {
   std::shared_ptr<iceberg::Catalog> catalog;          ///< of the table
   std::shared_ptr<iceberg::Catalog> dead_letter_catalog;
-  std::unique_ptr<source::Source> source;             ///< made for `lanes` lanes
+  /// A new, unopened source for this many lanes (the run itself; a second one reads samples for inference and `--dry-run`).
+  std::function<Result<std::unique_ptr<source::Source>>(int lanes)> make_source;
   DecoderFactory make_decoder;
   std::function<Result<iceberg::SchemaPtr>(const std::vector<record::RawBatch>&)> infer_schema;  ///< for tables without declared columns
   int lanes = 1;
