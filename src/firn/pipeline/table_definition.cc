@@ -1,0 +1,293 @@
+#include "firn/pipeline/table_definition.h"
+
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace firn::pipeline {
+
+namespace {
+
+using iceberg::NestedField;
+using iceberg::Type;
+using iceberg::TypePtr;
+
+constexpr int kMaxNesting = 64;
+constexpr std::string_view kAllowedTypes =
+    "boolean, int, long, float, double, decimal(P,S), date, time, timestamp, timestamptz, string, uuid, fixed[N], binary, "
+    "timestamp_ns and timestamptz_ns (format version 3), list<T>, map<K, V>, struct<name: T, ...>";
+
+/// Recursive descent over one type text.
+class TypeParser {
+ public:
+  TypeParser(std::string_view text, int32_t& next_id) : text_(text), next_id_(next_id) {}
+
+  Result<TypePtr> Parse() {
+    FIRN_ASSIGN(TypePtr type, ParseType(0));
+    SkipSpace();
+    if (at_ != text_.size()) return Wrong("text after the type");
+    return type;
+  }
+
+ private:
+  Result<TypePtr> ParseType(int depth) {
+    if (depth > kMaxNesting) return Wrong("nested too deeply");
+    SkipSpace();
+    const size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (word == "list") return ParseList(depth);
+    if (word == "map") return ParseMap(depth);
+    if (word == "struct") return ParseStruct(depth);
+    return ParsePrimitive(begin);
+  }
+
+  Result<TypePtr> ParsePrimitive(size_t begin) {
+    SkipParameters('(', ')');
+    SkipParameters('[', ']');
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    Result<TypePtr> type = Type::ParsePrimitive(word);
+    if (!type.ok()) return Wrong(word.empty() ? "a type is missing" : fmt::format("'{}' is no type", word));
+    return type;
+  }
+
+  Result<TypePtr> ParseList(int depth) {
+    const int32_t id = next_id_++;
+    FIRN_TRY(Expect('<'));
+    FIRN_ASSIGN(TypePtr element, ParseType(depth + 1));
+    FIRN_TRY(Expect('>'));
+    return Type::List(id, false, std::move(element));
+  }
+
+  Result<TypePtr> ParseMap(int depth) {
+    const int32_t key_id = next_id_++;
+    const int32_t value_id = next_id_++;
+    FIRN_TRY(Expect('<'));
+    FIRN_ASSIGN(TypePtr key, ParseType(depth + 1));
+    FIRN_TRY(Expect(','));
+    FIRN_ASSIGN(TypePtr value, ParseType(depth + 1));
+    FIRN_TRY(Expect('>'));
+    return Type::Map(key_id, std::move(key), value_id, false, std::move(value));
+  }
+
+  Result<TypePtr> ParseStruct(int depth) {
+    FIRN_TRY(Expect('<'));
+    std::vector<NestedField> fields;
+    do {
+      NestedField field;
+      field.id = next_id_++;
+      FIRN_ASSIGN(field.name, ParseName());
+      static_cast<void>(Take(':'));
+      FIRN_ASSIGN(field.type, ParseType(depth + 1));
+      fields.push_back(std::move(field));
+    } while (Take(','));
+    FIRN_TRY(Expect('>'));
+    return Type::Struct(std::move(fields));
+  }
+
+  Result<std::string> ParseName() {
+    SkipSpace();
+    if (Take('`')) return ParseQuotedName();
+    const size_t begin = at_;
+    while (at_ < text_.size() && std::string_view(" \t:,<>`").find(text_[at_]) == std::string_view::npos) ++at_;
+    if (at_ == begin) return Wrong("a field name is missing");
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  Result<std::string> ParseQuotedName() {
+    const size_t end = text_.find('`', at_);
+    if (end == std::string_view::npos || end == at_) return Wrong("a quoted name has no end or is empty");
+    std::string name(text_.substr(at_, end - at_));
+    at_ = end + 1;
+    return name;
+  }
+
+  void SkipParameters(char open, char close) {
+    if (at_ >= text_.size() || text_[at_] != open) return;
+    const size_t end = text_.find(close, at_);
+    at_ = end == std::string_view::npos ? text_.size() : end + 1;
+  }
+
+  void SkipSpace() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+  }
+
+  bool Take(char c) {
+    SkipSpace();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  Status Expect(char c) {
+    if (Take(c)) return Ok();
+    return Wrong(fmt::format("'{}' is missing", c));
+  }
+
+  Error Wrong(std::string_view what) const {
+    return Error(ErrorKind::kInvalidArgument, fmt::format("type '{}', character {}: {}", text_, at_ + 1, what))
+        .WithRemedy(fmt::format("Types are {}.", kAllowedTypes));
+  }
+
+  std::string_view text_;
+  int32_t& next_id_;
+  size_t at_ = 0;
+};
+
+std::string QuotedName(std::string_view name) {
+  const bool plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos;
+  return plain ? std::string(name) : fmt::format("`{}`", name);
+}
+
+std::string SqlType(const Type& type) {
+  switch (type.id()) {
+    case iceberg::TypeId::kLong:
+      return "bigint";
+    case iceberg::TypeId::kTimestamp:
+      return "timestamp_ntz";
+    case iceberg::TypeId::kTimestampTz:
+      return "timestamp";
+    case iceberg::TypeId::kFixed:
+      return "binary";
+    case iceberg::TypeId::kUuid:
+      return "string";
+    case iceberg::TypeId::kList:
+      return fmt::format("array<{}>", SqlType(*type.element().type));
+    case iceberg::TypeId::kMap:
+      return fmt::format("map<{}, {}>", SqlType(*type.key().type), SqlType(*type.value().type));
+    case iceberg::TypeId::kStruct: {
+      std::string text;
+      for (const NestedField& field : type.fields()) {
+        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", QuotedName(field.name), SqlType(*field.type));
+      }
+      return fmt::format("struct<{}>", text);
+    }
+    default:
+      return type.ToString();
+  }
+}
+
+std::string SqlTransform(const iceberg::Transform& transform, const std::string& column) {
+  switch (transform.kind()) {
+    case iceberg::TransformKind::kIdentity:
+      return column;
+    case iceberg::TransformKind::kBucket:
+    case iceberg::TransformKind::kTruncate:
+      return fmt::format("{}({}, {})", transform.kind() == iceberg::TransformKind::kBucket ? "bucket" : "truncate",
+                         transform.parameter(), column);
+    default:
+      return fmt::format("{}({})", transform.ToString(), column);
+  }
+}
+
+std::string Literal(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string ColumnLines(const iceberg::Schema& schema) {
+  std::string text;
+  for (const NestedField& field : schema.fields()) {
+    text += fmt::format("{}  {} {}{}{}", text.empty() ? "" : ",\n", QuotedName(field.name), SqlType(*field.type),
+                        field.required ? " NOT NULL" : "", field.doc.empty() ? "" : " COMMENT " + Literal(field.doc));
+  }
+  return text;
+}
+
+std::string PartitionLine(const iceberg::NewTable& definition) {
+  std::string text;
+  for (const iceberg::PartitionField& field : definition.spec.fields) {
+    const std::string column = QuotedName(definition.schema->FullName(field.source_id));
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", SqlTransform(field.transform, column));
+  }
+  return text.empty() ? text : fmt::format("\nPARTITIONED BY ({})", text);
+}
+
+std::string PropertyLines(const iceberg::NewTable& definition) {
+  std::string text = fmt::format("\n  'format-version' = '{}'", definition.format_version);
+  for (const auto& [key, value] : definition.properties) text += fmt::format(",\n  {} = {}", Literal(key), Literal(value));
+  return text;
+}
+
+std::string OrderLine(std::string_view table, const iceberg::NewTable& definition) {
+  std::string text;
+  for (const iceberg::SortField& field : definition.order.fields) {
+    const std::string column = QuotedName(definition.schema->FullName(field.source_id));
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", SqlTransform(field.transform, column),
+                        field.direction == iceberg::SortDirection::kAsc ? " ASC" : " DESC",
+                        field.null_order == iceberg::NullOrder::kFirst ? " NULLS FIRST" : " NULLS LAST");
+  }
+  return text.empty() ? text : fmt::format("\nALTER TABLE {} WRITE ORDERED BY {};", table, text);
+}
+
+Result<iceberg::PartitionSpec> SpecOf(const std::vector<std::string>& texts, const iceberg::Schema& schema) {
+  iceberg::PartitionSpec spec;
+  for (const std::string& text : texts) {
+    FIRN_ASSIGN_CTX(iceberg::PartitionField field, iceberg::ParsePartitionField(text, schema), fmt::format("partition_by '{}'", text));
+    field.field_id = iceberg::kFirstPartitionFieldId + static_cast<int32_t>(spec.fields.size());
+    spec.fields.push_back(std::move(field));
+  }
+  FIRN_TRY_CTX(iceberg::ValidatePartitionSpec(spec, schema), "partition_by");
+  return spec;
+}
+
+Result<iceberg::SortOrder> OrderOf(const std::vector<std::string>& texts, const iceberg::Schema& schema) {
+  iceberg::SortOrder order;
+  for (const std::string& text : texts) {
+    FIRN_ASSIGN_CTX(iceberg::SortField field, iceberg::ParseSortField(text, schema), fmt::format("sort_by '{}'", text));
+    order.fields.push_back(field);
+  }
+  if (!order.fields.empty()) order.order_id = 1;
+  FIRN_TRY_CTX(iceberg::ValidateSortOrder(order, schema), "sort_by");
+  return order;
+}
+
+}  // namespace
+
+Result<TypePtr> ParseColumnType(std::string_view text, int32_t& next_id) { return TypeParser(text, next_id).Parse(); }
+
+Result<iceberg::SchemaPtr> SchemaOfColumns(const std::vector<ColumnConfig>& columns, int format_version) {
+  std::vector<NestedField> fields;
+  int32_t next_id = 1;
+  for (const ColumnConfig& column : columns) {
+    NestedField field;
+    field.id = next_id++;
+    field.name = column.name;
+    field.required = column.required;
+    field.doc = column.doc;
+    FIRN_ASSIGN_CTX(field.type, ParseColumnType(column.type, next_id), fmt::format("column '{}'", column.name));
+    fields.push_back(std::move(field));
+  }
+  const iceberg::Schema as_written(0, std::move(fields));
+  int32_t fresh_id = 1;
+  iceberg::SchemaPtr schema = iceberg::AssignFreshIds(as_written, fresh_id);
+  FIRN_TRY(iceberg::ValidateSchema(*schema, format_version));
+  return schema;
+}
+
+iceberg::Properties DefaultTableProperties() {
+  return {{"write.metadata.delete-after-commit.enabled", "true"},
+          {"history.expire.max-snapshot-age-ms", "432000000"},
+          {"history.expire.min-snapshots-to-keep", "1"}};
+}
+
+Result<iceberg::NewTable> TableDefinition(const TableConfig& config, const iceberg::SchemaPtr& schema) {
+  iceberg::NewTable table;
+  table.schema = schema;
+  table.format_version = config.format_version;
+  FIRN_ASSIGN(table.spec, SpecOf(config.partition_by, *schema));
+  FIRN_ASSIGN(table.order, OrderOf(config.sort_by, *schema));
+  table.properties = DefaultTableProperties();
+  for (const auto& [key, value] : config.properties) table.properties[key] = value;
+  return table;
+}
+
+std::string CreateTableStatement(std::string_view table, const iceberg::NewTable& definition) {
+  return fmt::format("CREATE TABLE {} (\n{}\n)\nUSING iceberg{}\nTBLPROPERTIES ({}\n);{}", table, ColumnLines(*definition.schema),
+                     PartitionLine(definition), PropertyLines(definition), OrderLine(table, definition));
+}
+
+}  // namespace firn::pipeline
