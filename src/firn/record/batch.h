@@ -10,8 +10,8 @@ class Schema;
 
 namespace firn::record {
 
-/// Rows of one table as Arrow columns in table-schema order; each field carries its Iceberg id in the metadata key
-/// "PARQUET:field_id". `schema_id` is the table schema the columns were bound to.
+/// Rows of one table as Arrow columns in table-schema order; each field carries its Iceberg id in the
+/// metadata key "PARQUET:field_id". `schema_id` is the table schema the columns were bound to.
 struct Batch {
   std::shared_ptr<arrow::RecordBatch> rows;
   int32_t schema_id = 0;

@@ -14,14 +14,15 @@ namespace firn::record {
 struct DeadLetter {
   SourcePartition partition;
   int64_t offset = 0;
-  int64_t timestamp_ms = 0;                 ///< source time
+  int64_t timestamp_ms = 0;  ///< source time
   std::string target_table;
-  std::optional<std::string> key;           ///< original bytes
-  std::optional<std::string> value;         ///< original bytes; empty optional for a tombstone
+  std::optional<std::string> key;    ///< original bytes
+  std::optional<std::string> value;  ///< original bytes; empty optional for a tombstone
   std::vector<std::pair<std::string, std::optional<std::string>>> headers;
-  std::string stage;                        ///< "decode", "route", "write"
-  std::string reason;                       ///< stable code: "malformed_json", "type_mismatch", "out_of_range", "missing_required" ...
-  std::string message;                      ///< for people: field path, value excerpt, what was expected
+  std::string stage;  ///< "decode", "route", "write"
+  std::string
+      reason;  ///< stable code: "malformed_json", "type_mismatch", "out_of_range", "missing_required" ...
+  std::string message;  ///< for people: field path, value excerpt, what was expected
 };
 
 }  // namespace firn::record

@@ -24,9 +24,9 @@ struct SourceIdentity {
 
 /// The last record taken, to notice a rewritten log.
 struct Fingerprint {
-  int64_t offset = 0;        ///< of the record
+  int64_t offset = 0;  ///< of the record
   int64_t timestamp_ms = 0;
-  uint64_t hash = 0;         ///< XXH3-64 over key and value (lengths included)
+  uint64_t hash = 0;  ///< XXH3-64 over key and value (lengths included)
   bool operator==(const Fingerprint&) const = default;
 };
 

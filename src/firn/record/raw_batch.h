@@ -40,8 +40,8 @@ struct Slice {
 };
 
 /// Records of one source partition in offset order, with owned bytes; at most 1 GiB of them.
-/// Covers exactly `range`: every record of the log in [from, to) that exists for our isolation level is in here.
-/// Columns are parallel: offsets[i], timestamps_ms[i], keys[i], values[i].
+/// Covers exactly `range`: every record of the log in [from, to) that exists for our isolation level is in
+/// here. Columns are parallel: offsets[i], timestamps_ms[i], keys[i], values[i].
 struct RawBatch {
   SourcePartition partition;
   PositionRange range;
