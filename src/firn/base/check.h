@@ -11,9 +11,9 @@ namespace firn {
 }  // namespace firn
 
 /// FIRN_CHECK(condition, "what was assumed"): always on, also in release.
-#define FIRN_CHECK(condition, text)                                   \
-  do {                                                                \
-    if (!(condition)) [[unlikely]] {                                  \
-      ::firn::FailCheck(__FILE__, __LINE__, #condition, (text));      \
-    }                                                                 \
+#define FIRN_CHECK(condition, text)                              \
+  do {                                                           \
+    if (!(condition)) [[unlikely]] {                             \
+      ::firn::FailCheck(__FILE__, __LINE__, #condition, (text)); \
+    }                                                            \
   } while (false)

@@ -125,7 +125,8 @@ Error&& Error::WithContext(std::string_view context) && {
 
 void Error::AddContext(std::string_view context) {
   if (context.empty()) return;
-  data_->context = data_->context.empty() ? std::string(context) : std::string(context) + ": " + data_->context;
+  data_->context =
+      data_->context.empty() ? std::string(context) : std::string(context) + ": " + data_->context;
 }
 
 std::string Error::ToString() const {

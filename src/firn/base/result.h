@@ -105,26 +105,26 @@ void Ignore(Result<T>&& /*result*/) {}
 #define FIRN_CONCAT(a, b) FIRN_CONCAT_INNER(a, b)
 
 /// Returns the error of `expr` (a Result or Status) to the caller, or goes on.
-#define FIRN_TRY(expr)                                            \
-  do {                                                            \
-    if (auto firn_status = (expr); !firn_status.ok()) {           \
-      return ::firn::Error(std::move(firn_status).error());       \
-    }                                                             \
+#define FIRN_TRY(expr)                                      \
+  do {                                                      \
+    if (auto firn_status = (expr); !firn_status.ok()) {     \
+      return ::firn::Error(std::move(firn_status).error()); \
+    }                                                       \
   } while (false)
 
 /// `FIRN_ASSIGN(auto x, Compute());` or `FIRN_ASSIGN(x_, Compute());`
 #define FIRN_ASSIGN(lhs, expr) FIRN_ASSIGN_IMPL(FIRN_CONCAT(firn_result_, __LINE__), lhs, expr)
-#define FIRN_ASSIGN_IMPL(name, lhs, expr)                         \
-  auto name = (expr);                                             \
-  if (!name.ok()) return ::firn::Error(std::move(name).error());  \
+#define FIRN_ASSIGN_IMPL(name, lhs, expr)                        \
+  auto name = (expr);                                            \
+  if (!name.ok()) return ::firn::Error(std::move(name).error()); \
   lhs = std::move(name).value()
 
 /// Like the two above, with context added to the error.
-#define FIRN_TRY_CTX(expr, context)                                             \
-  do {                                                                          \
-    if (auto firn_status = (expr); !firn_status.ok()) {                         \
+#define FIRN_TRY_CTX(expr, context)                                              \
+  do {                                                                           \
+    if (auto firn_status = (expr); !firn_status.ok()) {                          \
       return ::firn::Error(std::move(firn_status).error()).WithContext(context); \
-    }                                                                           \
+    }                                                                            \
   } while (false)
 #define FIRN_ASSIGN_CTX(lhs, expr, context) \
   FIRN_ASSIGN_CTX_IMPL(FIRN_CONCAT(firn_result_, __LINE__), lhs, expr, context)
