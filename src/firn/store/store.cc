@@ -1,0 +1,23 @@
+#include "firn/store/store.h"
+
+#include <utility>
+
+namespace firn::store {
+
+Result<std::string> Store::ReadAll(const std::string& location) {
+  FIRN_ASSIGN(auto object, Open(location));
+  std::string bytes(static_cast<size_t>(object->size_bytes()), '\0');
+  FIRN_ASSIGN(auto got, object->ReadAt(0, object->size_bytes(), bytes.data()));
+  if (got != object->size_bytes()) {
+    return Error(ErrorKind::kIo, location + ": became shorter while it was read");
+  }
+  return bytes;
+}
+
+Status Store::WriteAll(const std::string& location, std::string_view bytes, IfExists if_exists) {
+  FIRN_ASSIGN(auto writer, Create(location, if_exists));
+  FIRN_TRY(writer->Write(bytes));
+  return writer->Finish();
+}
+
+}  // namespace firn::store
