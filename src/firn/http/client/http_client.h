@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "firn/base/result.h"
+
+namespace firn::http {
+
+struct HttpClientOptions {
+  int64_t connect_timeout_ms = 5'000;
+  int64_t timeout_ms = 30'000;  ///< of a whole exchange
+  int64_t max_body_bytes = int64_t{64} << 20;
+  std::string ca_file = {};  ///< PEM bundle; empty: the system's
+  bool use_proxy = true;     ///< false: http_proxy and its kin in the environment are not looked at
+  std::string user_agent = "firn";
+};
+
+struct HttpResponse {
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< of the final answer, names in lower case
+  std::string body;
+};
+
+/// Plain requests over HTTP and HTTPS (certificates are verified). Thread-safe. Redirects are not followed.
+/// Any answer is a value, whatever its status. Errors: kInvalidArgument (no URL), kUnavailable (no
+/// connection), kTimeout, kResourceExhausted (a body above the limit).
+class HttpClient {
+ public:
+  virtual ~HttpClient() = default;
+  virtual Result<HttpResponse> Get(const std::string& url) = 0;
+};
+
+std::unique_ptr<HttpClient> MakeHttpClient(HttpClientOptions options);
+/// libcurl's version and its TLS library, for `firn version`.
+std::string CurlVersion();
+
+}  // namespace firn::http
