@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "firn/base/error.h"
+#include "firn/commit/protocol/fence.h"
+#include "firn/iceberg/catalog.h"
+
+namespace firn::commit {
+
+/// The five outcomes of a commit (invariant 2). A closed type that must be looked at.
+struct Committed {
+  iceberg::LoadedTable table;
+  int64_t snapshot_id = 0;
+  int64_t epoch = 0;
+  int tries = 1;
+};
+/// Found in the table's history: an earlier try (or process) made exactly this commit.
+struct AlreadyCommitted {
+  iceberg::LoadedTable table;
+  int64_t snapshot_id = 0;
+};
+/// Others kept winning until the time limit. Nothing of ours was applied; the files were removed.
+struct ConflictExhausted {
+  Error error;
+};
+/// May or may not have been applied, and the history did not tell within the time limit. The files stay.
+struct UnknownOutcome {
+  Error error;
+  std::vector<std::string> files;
+};
+/// Definitely not applied and will not be. `fence` is set when the positions refused it.
+struct Rejected {
+  Error error;
+  std::optional<FenceMismatch> fence;
+};
+using CommitOutcome = std::variant<Committed, AlreadyCommitted, ConflictExhausted, UnknownOutcome, Rejected>;
+
+}  // namespace firn::commit
