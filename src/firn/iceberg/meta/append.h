@@ -38,6 +38,9 @@ class AppendBuilder {
   /// Builds against `base` as try number `attempt` (from 1). `now_ms`: our clock; the snapshot's time is max(now, base).
   Result<BuiltAppend> Build(const TableMetadata& base, int attempt, int64_t now_ms);
 
+  /// Replaces the extra summary keys for the tries to come (what they say depends on the base).
+  void SetSummary(std::map<std::string, std::string> summary);
+
   /// Every file this builder wrote, over all tries.
   const std::vector<std::string>& written() const { return written_; }
   /// Written files that the committed snapshot does not need (lists of lost tries, unused merged manifests).

@@ -1,0 +1,368 @@
+#include "firn/commit/committer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "firn/commit/protocol/history.h"
+#include "firn/commit/protocol/progress.h"
+#include "firn/iceberg/meta/append.h"
+#include "firn/runtime/fault_point.h"
+
+namespace firn::commit {
+
+namespace {
+
+using iceberg::CatalogCommitResult;
+using iceberg::LoadedTable;
+using iceberg::TableMetadata;
+using iceberg::Update;
+
+std::optional<int64_t> HeadId(const TableMetadata& table, const std::string& branch) {
+  const iceberg::Snapshot* head = table.Head(branch);
+  return head == nullptr ? std::nullopt : std::optional(head->snapshot_id);
+}
+
+int64_t NumberProperty(const TableMetadata& table, const char* key, int64_t default_value) {
+  auto it = table.properties.find(key);
+  if (it == table.properties.end()) return default_value;
+  const int64_t value = std::strtoll(it->second.c_str(), nullptr, 10);
+  return value > 0 ? value : default_value;
+}
+
+// Exponential with full jitter on the upper half; the table's own `commit.retry.*` bounds.
+class BackOff {
+ public:
+  BackOff(runtime::Clock& clock, runtime::IdSource& ids) : clock_(clock), ids_(ids) {}
+
+  void Bounds(const TableMetadata& table) {
+    min_ms_ = NumberProperty(table, "commit.retry.min-wait-ms", 100);
+    max_ms_ = std::max(min_ms_, NumberProperty(table, "commit.retry.max-wait-ms", 60'000));
+  }
+
+  // False when `abort` was requested.
+  bool Wait(const std::stop_token& abort) {
+    const int64_t full = std::min(max_ms_, min_ms_ << std::min(step_++, 20));
+    int64_t left = full / 2 + static_cast<int64_t>(ids_.Random64() % static_cast<uint64_t>(full / 2 + 1));
+    while (left > 0 && !abort.stop_requested()) {
+      const int64_t slice = std::min<int64_t>(left, 50);
+      clock_.SleepMs(slice);
+      left -= slice;
+    }
+    return !abort.stop_requested();
+  }
+
+ private:
+  runtime::Clock& clock_;
+  runtime::IdSource& ids_;
+  int64_t min_ms_ = 100;
+  int64_t max_ms_ = 60'000;
+  int step_ = 0;
+};
+
+bool ReachedEnds(const EndObservation& observed, const record::Positions& positions) {
+  return std::ranges::all_of(observed.ends, [&](const auto& end) {
+    auto it = positions.find(end.first);
+    return it != positions.end() && it->second.next >= end.second;
+  });
+}
+
+std::string IsoUtc(int64_t time_ms) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(time_ms / 1000)), time_ms % 1000);
+}
+
+bool Maintained(const TableMetadata& table) {
+  return table.Property(kCreatedByFirn, "") == "true" && table.Property("gc.enabled", "true") == "true";
+}
+
+Status BeforeRequest() {
+  FIRN_FAULT_POINT(commit_before_request);
+  return Ok();
+}
+
+Status AfterAnswer() {
+  FIRN_FAULT_POINT(commit_after_answer);
+  return Ok();
+}
+
+}  // namespace
+
+/// One batch on its way into the table, over all its tries.
+class Committer::Attempt {
+ public:
+  Attempt(Committer& owner, const TableBatch& batch, bool marker, std::stop_token abort)
+      : owner_(owner), batch_(batch), marker_(marker), abort_(std::move(abort)), back_off_(owner.clock_, owner.ids_) {}
+
+  CommitOutcome Run() {
+    const int64_t begin_ns = owner_.clock_.MonotonicNs();
+    for (;;) {
+      if (abort_.stop_requested()) return GiveUp(Error(ErrorKind::kCancelled, "stopped while committing"));
+      if (auto outcome = Try()) return *std::move(outcome);
+      const int64_t waited_ms = (owner_.clock_.MonotonicNs() - begin_ns) / 1'000'000;
+      const int64_t limit_ms = doubts_.empty() ? retry_limit_ms_ : std::min(retry_limit_ms_, owner_.config_.unknown_limit_ms);
+      if (waited_ms >= limit_ms || !back_off_.Wait(abort_)) return GiveUp(*last_error_);
+    }
+  }
+
+ private:
+  // A try whose answer did not come: the head it was pinned to.
+  struct Doubt {
+    std::optional<int64_t> pinned_parent;
+  };
+
+  // Empty: try again after a wait.
+  std::optional<CommitOutcome> Try() {
+    auto loaded = owner_.catalog_->LoadTable(owner_.config_.table);
+    if (!loaded.ok()) return LoadFailed(std::move(loaded).error());
+    const LoadedTable& base = *loaded;
+    store_ = base.store;
+    back_off_.Bounds(*base.metadata);
+    retry_limit_ms_ = NumberProperty(*base.metadata, "commit.retry.total-timeout-ms", owner_.config_.retry_limit_ms);
+    auto progress = FindProgress(*base.metadata, owner_.config_.pipeline_id, owner_.config_.branch);
+    if (!progress.ok()) return Reject(std::move(progress).error(), std::nullopt);
+    if (auto outcome = Inspect(base, *progress)) return outcome;
+    return Submit(base, *progress);
+  }
+
+  std::optional<CommitOutcome> LoadFailed(Error error) {
+    last_error_ = std::move(error).WithContext("table " + owner_.config_.table.ToString());
+    if (last_error_->retry() == RetryHint::kYes) return std::nullopt;
+    if (!doubts_.empty()) return std::nullopt;  // the answer that decides is still missing
+    return Reject(*last_error_, std::nullopt);
+  }
+
+  // Looks at the state that would be replaced: is it still our table, did an earlier try land, does the batch fit?
+  std::optional<CommitOutcome> Inspect(const LoadedTable& base, const std::optional<Progress>& progress) {
+    const TableMetadata& table = *base.metadata;
+    if (!table_uuid_.empty() && table_uuid_ != table.table_uuid) {
+      return Reject(Error(ErrorKind::kDataLoss, fmt::format("the table was replaced while we wrote: uuid {} became {}", table_uuid_,
+                                                            table.table_uuid)),
+                    std::nullopt);
+    }
+    table_uuid_ = table.table_uuid;
+    ranges_ = marker_ ? UnknownPartitions(progress) : batch_.ranges;
+    if (marker_ && ranges_.empty()) return AlreadyCommitted{base, HeadId(table, owner_.config_.branch).value_or(0)};
+    commit_id_ = CommitId(owner_.config_.pipeline_id, table_uuid_, owner_.config_.branch, ranges_);
+    if (progress && progress->commit_id == commit_id_ && !marker_) return AlreadyCommitted{base, progress->snapshot_id};
+    if (auto found = ResolveDoubts(table)) return AlreadyCommitted{base, *found};
+    const record::Positions none;
+    if (auto mismatch = CheckFence(progress ? progress->positions : none, ranges_)) {
+      return Reject(Error(ErrorKind::kConflict, mismatch->ToString()), mismatch);
+    }
+    return std::nullopt;
+  }
+
+  // Start positions of the partitions that the table does not know.
+  record::PositionRanges UnknownPartitions(const std::optional<Progress>& progress) const {
+    record::PositionRanges unknown;
+    for (const auto& [partition, range] : batch_.ranges) {
+      if (!progress || !progress->positions.contains(partition)) unknown.emplace(partition, range);
+    }
+    return unknown;
+  }
+
+  // The snapshot of an earlier try of ours, when the history shows one. Doubts that the history settles are dropped.
+  std::optional<int64_t> ResolveDoubts(const TableMetadata& table) {
+    std::optional<int64_t> found;
+    std::erase_if(doubts_, [&](const Doubt& doubt) {
+      auto search = FindCommit(table, owner_.config_.branch, owner_.config_.pipeline_id, commit_id_, doubt.pinned_parent);
+      if (const auto* hit = std::get_if<CommitFound>(&search)) found = hit->snapshot_id;
+      return std::holds_alternative<CommitAbsent>(search);
+    });
+    return found;
+  }
+
+  std::optional<CommitOutcome> Submit(const LoadedTable& base, const std::optional<Progress>& progress) {
+    ++tries_;
+    auto commit = BuildCommit(base, progress);
+    if (!commit.ok()) return BuildFailed(std::move(commit).error());
+    if (auto status = BeforeRequest(); !status.ok()) return BuildFailed(std::move(status).error());
+    CatalogCommitResult result = owner_.catalog_->CommitTable(*commit);
+    const std::optional<int64_t> parent = HeadId(*base.metadata, owner_.config_.branch);
+    return std::visit([&](auto& answer) { return OnAnswer(answer, parent); }, result);
+  }
+
+  std::optional<CommitOutcome> OnAnswer(iceberg::CommitDone& done, std::optional<int64_t> /*parent*/) {
+    Ignore(AfterAnswer());  // a kill point; an injected error changes nothing about what was committed
+    if (doubts_.empty()) RemoveFiles(builder_->UnusedAfterCommit(*done.table.metadata->FindSnapshot(snapshot_id_)));
+    return Committed{std::move(done.table), snapshot_id_, epoch_, tries_};
+  }
+  std::optional<CommitOutcome> OnAnswer(iceberg::CommitConflict& conflict, std::optional<int64_t> /*parent*/) {
+    last_error_ = std::move(conflict.error);
+    return std::nullopt;
+  }
+  std::optional<CommitOutcome> OnAnswer(iceberg::CommitUnknown& unknown, std::optional<int64_t> parent) {
+    last_error_ = std::move(unknown.error);
+    doubts_.push_back({parent});
+    return std::nullopt;
+  }
+  std::optional<CommitOutcome> OnAnswer(iceberg::CommitRejected& rejected, std::optional<int64_t> /*parent*/) {
+    if (rejected.error.retry() == RetryHint::kYes) {
+      last_error_ = std::move(rejected.error);
+      return std::nullopt;
+    }
+    return Reject(std::move(rejected.error), std::nullopt);
+  }
+
+  std::optional<CommitOutcome> BuildFailed(Error error) {
+    last_error_ = std::move(error);
+    if (last_error_->retry() == RetryHint::kYes) return std::nullopt;
+    return Reject(*last_error_, std::nullopt);
+  }
+
+  Result<iceberg::TableCommit> BuildCommit(const LoadedTable& base, const std::optional<Progress>& progress) {
+    const TableMetadata& table = *base.metadata;
+    const std::string& branch = owner_.config_.branch;
+    Progress next;
+    next.table_uuid = table.table_uuid;
+    next.branch = branch;
+    next.epoch = marker_ ? (progress ? progress->epoch : 0) : (progress ? progress->epoch : 0) + 1;
+    next.commit_id = commit_id_;
+    next.positions = Advance(progress ? progress->positions : record::Positions{}, ranges_);
+    epoch_ = next.epoch;
+    FIRN_TRY(PrepareBuilder(base));
+    builder_->SetSummary(Summary(next));
+    FIRN_ASSIGN_CTX(auto built, builder_->Build(table, tries_, owner_.clock_.NowMs()), "table " + owner_.config_.table.ToString());
+    next.snapshot_id = snapshot_id_;
+    next.sequence_number = built.snapshot.sequence_number;
+
+    iceberg::TableCommit commit{base, {}, std::move(built.updates), owner_.ids_.Uuid()};
+    commit.updates.emplace_back(
+        iceberg::update::SetProperties{{{ProgressKey(owner_.config_.pipeline_id, branch), EncodeProgress(next)}}});
+    if (Maintained(table)) {
+      for (Update& update : iceberg::PlanExpiry(table, built.snapshot.timestamp_ms, /*keep_refs=*/true)) {
+        commit.updates.push_back(std::move(update));
+      }
+    }
+    commit.requirements = {iceberg::requirement::TableUuid{table.table_uuid},
+                           iceberg::requirement::RefSnapshotId{branch, HeadId(table, branch)},
+                           iceberg::requirement::CurrentSchemaId{table.current_schema_id},
+                           iceberg::requirement::DefaultSpecId{table.default_spec_id}};
+    return commit;
+  }
+
+  // The builder lives through all tries, so that manifests are written once; a snapshot id that the table has meanwhile is replaced with it.
+  Status PrepareBuilder(const LoadedTable& base) {
+    if (builder_) return Ok();
+    do {
+      snapshot_id_ = owner_.ids_.SnapshotId();
+    } while (base.metadata->FindSnapshot(snapshot_id_) != nullptr);
+    iceberg::AppendContent content;
+    content.files = batch_.files;
+    content.branch = owner_.config_.branch;
+    content.snapshot_id = snapshot_id_;
+    content.commit_uuid = owner_.ids_.Uuid();
+    builder_ = std::make_unique<iceberg::AppendBuilder>(base.store, std::move(content));
+    return Ok();
+  }
+
+  std::map<std::string, std::string> Summary(const Progress& next) const {
+    std::map<std::string, std::string> summary = {{kSummaryPipeline, owner_.config_.pipeline_id},
+                                                  {kSummaryCommitId, commit_id_},
+                                                  {kSummaryEpoch, std::to_string(next.epoch)},
+                                                  {kSummaryRanges, EncodeRanges(ranges_, next.positions)}};
+    if (batch_.observed && ReachedEnds(*batch_.observed, next.positions)) {
+      summary[kSummaryValidThrough] = IsoUtc(batch_.observed->time_ms);
+    }
+    return summary;
+  }
+
+  CommitOutcome Reject(Error error, std::optional<FenceMismatch> fence) {
+    if (doubts_.empty()) RemoveAllFiles();
+    return Rejected{std::move(error), std::move(fence)};
+  }
+
+  CommitOutcome GiveUp(Error error) {
+    if (!doubts_.empty() || error.kind() == ErrorKind::kCancelled) {
+      return UnknownOutcome{std::move(error), AllFiles()};
+    }
+    RemoveAllFiles();
+    return ConflictExhausted{std::move(error)};
+  }
+
+  std::vector<std::string> AllFiles() const {
+    std::vector<std::string> files;
+    for (const iceberg::DataFile& file : batch_.files) files.push_back(file.file_path);
+    if (builder_) files.insert(files.end(), builder_->written().begin(), builder_->written().end());
+    return files;
+  }
+
+  void RemoveAllFiles() {
+    if (store_) RemoveFiles(AllFiles());
+  }
+
+  // Best effort: what stays behind is unreferenced and found by the aged scan.
+  void RemoveFiles(const std::vector<std::string>& files) {
+    for (const std::string& file : files) Ignore(store_->Delete(file));
+  }
+
+  Committer& owner_;
+  const TableBatch& batch_;
+  const bool marker_;
+  std::stop_token abort_;
+  BackOff back_off_;
+  int64_t retry_limit_ms_ = 0;
+  std::shared_ptr<store::Store> store_;
+  std::unique_ptr<iceberg::AppendBuilder> builder_;
+  record::PositionRanges ranges_;
+  std::string table_uuid_;
+  std::string commit_id_;
+  int64_t snapshot_id_ = 0;
+  int64_t epoch_ = 0;
+  int tries_ = 0;
+  std::vector<Doubt> doubts_;
+  std::optional<Error> last_error_;
+};
+
+Committer::Committer(std::shared_ptr<iceberg::Catalog> catalog, CommitterConfig config, runtime::Clock& clock,
+                     runtime::IdSource& ids)
+    : catalog_(std::move(catalog)), config_(std::move(config)), clock_(clock), ids_(ids) {}
+
+CommitOutcome Committer::CommitBatch(const TableBatch& batch, std::stop_token abort) {
+  return Attempt(*this, batch, /*marker=*/false, std::move(abort)).Run();
+}
+
+CommitOutcome Committer::CommitStart(const record::Positions& start, std::stop_token abort) {
+  TableBatch batch;
+  for (const auto& [partition, position] : start) {
+    batch.ranges.emplace(partition, record::PositionRange{position.next, position.next, position.identity, std::nullopt});
+  }
+  return Attempt(*this, batch, /*marker=*/true, std::move(abort)).Run();
+}
+
+Result<LoadedTable> Committer::Change(const PlanChange& plan, std::stop_token abort) {
+  BackOff back_off(clock_, ids_);
+  const int64_t begin_ns = clock_.MonotonicNs();
+  for (;;) {
+    auto base = catalog_->LoadTable(config_.table);
+    Error error(ErrorKind::kInternal, "");
+    if (base.ok()) {
+      FIRN_ASSIGN(auto updates, plan(*base->metadata));
+      if (updates.empty()) return std::move(base).value();
+      const TableMetadata& table = *base->metadata;
+      iceberg::TableCommit commit{*base, {}, std::move(updates), ids_.Uuid()};
+      commit.requirements = {iceberg::requirement::TableUuid{table.table_uuid},
+                             iceberg::requirement::CurrentSchemaId{table.current_schema_id},
+                             iceberg::requirement::LastAssignedFieldId{table.last_column_id}};
+      back_off.Bounds(table);
+      CatalogCommitResult result = catalog_->CommitTable(commit);
+      if (auto* done = std::get_if<iceberg::CommitDone>(&result)) return std::move(done->table);
+      if (auto* rejected = std::get_if<iceberg::CommitRejected>(&result)) error = std::move(rejected->error);
+      // Lost race or no answer: the plan looks at the new state and finds out whether something is left to do.
+      if (auto* conflict = std::get_if<iceberg::CommitConflict>(&result)) error = std::move(conflict->error);
+      if (auto* unknown = std::get_if<iceberg::CommitUnknown>(&result)) {
+        error = std::move(unknown->error).WithRetry(RetryHint::kYes);
+      }
+    } else {
+      error = std::move(base).error();
+    }
+    const int64_t waited_ms = (clock_.MonotonicNs() - begin_ns) / 1'000'000;
+    if (error.retry() == RetryHint::kNo || waited_ms > config_.retry_limit_ms || !back_off.Wait(abort)) {
+      return std::move(error).WithContext("change of table " + config_.table.ToString());
+    }
+  }
+}
+
+}  // namespace firn::commit
