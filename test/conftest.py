@@ -1,0 +1,110 @@
+"""Fixtures of the tests that run the whole program. Those that need a Java machine are marked `jvm` by the fixtures they use."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+JVM_FIXTURES = {"broker", "own_broker", "spark"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if JVM_FIXTURES & set(item.fixturenames):
+            item.add_marker(pytest.mark.jvm)
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory):
+    """The broker that most tests share; each makes topics of its own names."""
+    from kafka_broker import Broker
+
+    with Broker(tmp_path_factory.mktemp("kafka")) as running:
+        yield running
+
+
+@pytest.fixture
+def own_broker(tmp_path):
+    """A broker for one test alone, which may stop, pause or kill it."""
+    from kafka_broker import Broker
+
+    with Broker(tmp_path / "kafka") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    from readers import Spark
+
+    session = Spark(tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()
+
+
+@dataclass
+class Lake:
+    """A SQLite catalog and a local warehouse in a test's own folder, and the pipeline file that names them."""
+
+    folder: Path
+    name: str = "lake"
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "catalog.db"
+
+    @property
+    def warehouse(self) -> Path:
+        return self.folder / "warehouse"
+
+    @property
+    def catalogs_yaml(self) -> str:
+        return (
+            f"catalogs:\n  {self.name}:\n    type: sql\n"
+            f"    uri: sqlite:{self.database}\n    warehouse: {self.warehouse}\n"
+        )  # fmt: skip
+
+    def config(self, pipelines_yaml: str = "", file: str = "firn.yaml") -> Path:
+        """Writes the pipeline file: the catalog, then what is given."""
+        path = self.folder / file
+        path.write_text(self.catalogs_yaml + pipelines_yaml)
+        return path
+
+    def pyiceberg(self):
+        from readers import pyiceberg_catalog
+
+        return pyiceberg_catalog(self.database, self.warehouse, self.name)
+
+    def read(self, table: str, **scan):
+        from readers import read_pyiceberg
+
+        return read_pyiceberg(self.database, self.warehouse, table, self.name, **scan)
+
+    def read_duckdb(self, table: str, **more):
+        from readers import read_duckdb
+
+        return read_duckdb(self.database, table, self.name, **more)
+
+    def read_spark(self, spark, table: str, **more):
+        return spark.read(self.database, table, self.name, **more)
+
+
+@pytest.fixture
+def lake(tmp_path) -> Lake:
+    return Lake(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def flights_file() -> Path:
+    """3,000,000 US flights: date, delay, distance, origin, destination."""
+    from kafka_broker import DEPS
+
+    return DEPS / "flights/data/flights-3m.parquet"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quiet_environment():
+    os.environ.setdefault("NO_COLOR", "1")
+    os.environ.pop("FIRN_CONFIG", None)
