@@ -1,4 +1,5 @@
-// Runs every file of a corpus through a fuzz target, without libFuzzer: this is how CI keeps old findings fixed.
+// Runs every file of a corpus through a fuzz target, without libFuzzer: this is how CI keeps old findings
+// fixed.
 
 #include <cstddef>
 #include <cstdint>
