@@ -43,11 +43,11 @@ def read_ctest(path: Path, reported: dict[str, tuple[int, int]], results: Result
     preset = path.name.removesuffix("-ctest.xml")
     for case in ET.parse(path).getroot().iter("testcase"):
         name = case.get("name")
-        failed = case.find("failure") is not None
+        failed = case.find("failure") is not None or case.find("skipped") is not None  # not run: no executable
         count, failures = reported.get(f"{preset}/{name}", (0, 0))
         # Its own report tells more, unless it died (a crash, a sanitizer, a time limit) with no failed case to show.
         if count == 0 or (failed and failures == 0):
-            results.add(f"{preset} {name}", float(case.get("time") or 0), failed, case.find("skipped") is not None)
+            results.add(f"{preset} {name}", float(case.get("time") or 0), failed, False)
 
 
 def main(folder: Path) -> int:

@@ -70,6 +70,7 @@ run_ctest() {
   shift
   ctest --test-dir "$ROOT/build/$preset" -j "$JOBS" --output-on-failure --no-tests=error \
     --output-junit "$REPORTS/$preset-ctest.xml" "$@"
+  [[ -s $REPORTS/$preset-ctest.xml ]] || record ctest "$preset left no report" 1
   mkdir -p "$REPORTS/$preset"
   cp "$ROOT/build/$preset"/test-results/*.xml "$REPORTS/$preset/" 2>/dev/null
 }
