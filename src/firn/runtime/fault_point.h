@@ -1,9 +1,12 @@
 #pragma once
 
+#include <string_view>
+
 #include "firn/base/result.h"
 
 /// Named fault points, compiled in only with FIRN_FAULT_POINTS (preset `faults`).
-/// `FIRN_FAULT=name:nth:kill|stop|error|delay` arms one. This list is the only one.
+/// `FIRN_FAULT=name:nth:kill|stop|error|delay` arms one, several are separated by commas. This list is the
+/// only one.
 #define FIRN_FAULT_POINT_LIST(X) \
   X(data_file_before_create)     \
   X(data_file_during_write)      \
@@ -20,13 +23,22 @@
 
 namespace firn::runtime {
 
+/// Arms the points that `FIRN_FAULT` names; call at start. An unknown name, a broken text, or any text at all
+/// in a build without fault points is kInvalidArgument: a test that kills nothing must not pass.
+Status ArmFaultsFromEnvironment();
+/// The same from a text; "" disarms all. Counting starts anew. `nth` is counted from 1; the action happens at
+/// that hit only: kill (SIGKILL to ourselves), stop (SIGSTOP: the process stands still until SIGCONT), error,
+/// delay (one second).
+Status ArmFaults(std::string_view text);
+
 #ifdef FIRN_FAULT_POINTS
 enum class FaultPoint : unsigned char {
 #define FIRN_FAULT_ENUM(name) name,
   FIRN_FAULT_POINT_LIST(FIRN_FAULT_ENUM)
 #undef FIRN_FAULT_ENUM
 };
-/// Kills, stops, delays or returns an error (kUnavailable "injected fault ...") when armed and due; Ok otherwise.
+/// Kills, stops, delays or returns an error (kUnavailable "injected fault ...") when armed and due; Ok
+/// otherwise.
 Status HitFaultPoint(FaultPoint point);
 #endif
 

@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 namespace firn::runtime {
 
-/// Bytes that may be reserved, process-wide. Memory is reserved before it is used; full means back-pressure or an earlier flush (invariant 9). Thread-safe.
+/// Bytes that may be reserved, process-wide. Memory is reserved before it is used; full means back-pressure
+/// or an earlier flush (invariant 9). Thread-safe.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
@@ -22,6 +24,28 @@ class MemoryBudget {
  private:
   const int64_t limit_bytes_;
   std::atomic<int64_t> reserved_{0};
+};
+
+/// Bytes of a budget, given back when this goes out of scope. Movable; one owner; the budget must live
+/// longer.
+class Reservation {
+ public:
+  /// Empty when the budget has not so much left.
+  static std::optional<Reservation> Take(MemoryBudget& budget, int64_t bytes);
+
+  Reservation() = default;
+  Reservation(Reservation&& other) noexcept;
+  Reservation& operator=(Reservation&& other) noexcept;
+  ~Reservation();
+
+  /// False, and unchanged, when the budget has not so much left.
+  bool Grow(int64_t bytes);
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  Reservation(MemoryBudget& budget, int64_t bytes) : budget_(&budget), bytes_(bytes) {}
+  MemoryBudget* budget_ = nullptr;
+  int64_t bytes_ = 0;
 };
 
 }  // namespace firn::runtime

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "firn/base/result.h"
+
+namespace firn::runtime {
+
+/// Raises the soft limit of open files to the hard one; returns what holds now.
+Result<int64_t> RaiseOpenFileLimit();
+
+/// What the control group of this process allows; empty where there is no bound.
+struct CgroupLimits {
+  std::optional<int64_t> memory_bytes;
+  std::optional<double> cpus;
+};
+/// `root` is where the cgroup file systems are mounted, `own_cgroup` the file that names ours; version 2 and
+/// 1 are understood. Bounds of the groups above ours count as well.
+CgroupLimits ReadCgroupLimits(const std::string& root = "/sys/fs/cgroup",
+                              const std::string& own_cgroup = "/proc/self/cgroup");
+
+/// Memory this process may use: the machine's, or the control group's where that is less.
+int64_t AvailableMemoryBytes();
+/// Default of `resources.memory`: half of that; the rest is for the allocator, the libraries and the page
+/// cache.
+int64_t DefaultMemoryBudgetBytes();
+/// Default of `resources.threads`: CPUs by affinity and by the control group's quota (rounded up), at
+/// least 1.
+int32_t AvailableCpus();
+
+}  // namespace firn::runtime
