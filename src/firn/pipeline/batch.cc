@@ -1,0 +1,35 @@
+#include "firn/pipeline/batch.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "firn/commit/protocol/fence.h"
+
+namespace firn::pipeline {
+
+Status BatchPart::Merge(BatchPart&& other) {
+  for (const auto& [partition, range] : other.ranges) FIRN_TRY(commit::JoinRange(ranges, partition, range));
+  std::ranges::move(other.writers, std::back_inserter(writers));
+  std::ranges::move(other.dead_letters, std::back_inserter(dead_letters));
+  dead_letter_bytes += other.dead_letter_bytes;
+  records += other.records;
+  rows += other.rows;
+  input_bytes += other.input_bytes;
+  bad_records += other.bad_records;
+  skipped += other.skipped;
+  tombstones_skipped += other.tombstones_skipped;
+  unknown_fields_ignored += other.unknown_fields_ignored;
+  oldest_timestamp_ms = std::min(oldest_timestamp_ms, other.oldest_timestamp_ms);
+  other = BatchPart{};
+  return Ok();
+}
+
+std::vector<std::string> BatchPart::Discard() {
+  std::vector<std::string> left;
+  for (auto& writer : writers) std::ranges::move(writer->Discard(), std::back_inserter(left));
+  *this = BatchPart{};
+  return left;
+}
+
+}  // namespace firn::pipeline

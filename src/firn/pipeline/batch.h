@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "firn/base/result.h"
+#include "firn/record/dead_letter.h"
+#include "firn/record/position.h"
+#include "firn/write/writer.h"
+
+namespace firn::pipeline {
+
+/// What one lane filled since the last cut: ranges of its partitions, writers that hold the rows (one, or one more for each schema
+/// change in between), and what did not become rows. Move-only; ends by FinishFiles or Discard.
+struct BatchPart {
+  record::PositionRanges ranges;
+  std::vector<std::unique_ptr<write::TableWriter>> writers;
+  std::vector<record::DeadLetter> dead_letters;
+  int64_t dead_letter_bytes = 0;
+  int64_t records = 0;  ///< taken from the source, whatever became of them
+  int64_t rows = 0;
+  int64_t input_bytes = 0;
+  int64_t bad_records = 0;  ///< dead letters and skipped ones
+  int64_t skipped = 0;      ///< bad records that the policy drops (counted)
+  int64_t tombstones_skipped = 0;
+  int64_t unknown_fields_ignored = 0;
+  int64_t oldest_timestamp_ms = std::numeric_limits<int64_t>::max();  ///< of the records; max: none
+
+  /// Adds the other part behind this one; their partitions do not overlap, or join.
+  Status Merge(BatchPart&& other);
+  /// Whether a commit is owed: positions that moved over records. Control records alone wait for company.
+  bool worth_committing() const { return records > 0; }
+  /// Drops rows and files. Returns files that could not be removed.
+  std::vector<std::string> Discard();
+};
+
+}  // namespace firn::pipeline
