@@ -42,7 +42,7 @@ once() {
 
 # --- Debian
 
-apt_installed_version() { dpkg-query -W -f='${db:Status-Status} ${Version}' "$1" 2>/dev/null | sed -n 's/^installed //p'; }
+apt_installed_version() { { dpkg-query -W -f='${db:Status-Status} ${Version}' "$1" 2>/dev/null || true; } | sed -n 's/^installed //p'; }
 
 need_apt() {
   local missing=() name seen have
