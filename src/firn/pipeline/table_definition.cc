@@ -15,7 +15,8 @@ using iceberg::TypePtr;
 
 constexpr int kMaxNesting = 64;
 constexpr std::string_view kAllowedTypes =
-    "boolean, int, long, float, double, decimal(P,S), date, time, timestamp, timestamptz, string, uuid, fixed[N], binary, "
+    "boolean, int, long, float, double, decimal(P,S), date, time, timestamp, timestamptz, string, uuid, "
+    "fixed[N], binary, "
     "timestamp_ns and timestamptz_ns (format version 3), list<T>, map<K, V>, struct<name: T, ...>";
 
 /// Recursive descent over one type text.
@@ -35,7 +36,9 @@ class TypeParser {
     if (depth > kMaxNesting) return Wrong("nested too deeply");
     SkipSpace();
     const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (word == "list") return ParseList(depth);
     if (word == "map") return ParseMap(depth);
@@ -90,7 +93,8 @@ class TypeParser {
     SkipSpace();
     if (Take('`')) return ParseQuotedName();
     const size_t begin = at_;
-    while (at_ < text_.size() && std::string_view(" \t:,<>`").find(text_[at_]) == std::string_view::npos) ++at_;
+    while (at_ < text_.size() && std::string_view(" \t:,<>`").find(text_[at_]) == std::string_view::npos)
+      ++at_;
     if (at_ == begin) return Wrong("a field name is missing");
     return std::string(text_.substr(begin, at_ - begin));
   }
@@ -126,7 +130,8 @@ class TypeParser {
   }
 
   Error Wrong(std::string_view what) const {
-    return Error(ErrorKind::kInvalidArgument, fmt::format("type '{}', character {}: {}", text_, at_ + 1, what))
+    return Error(ErrorKind::kInvalidArgument,
+                 fmt::format("type '{}', character {}: {}", text_, at_ + 1, what))
         .WithRemedy(fmt::format("Types are {}.", kAllowedTypes));
   }
 
@@ -136,8 +141,10 @@ class TypeParser {
 };
 
 std::string QuotedName(std::string_view name) {
-  const bool plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
-                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos;
+  const bool plain =
+      !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+          std::string_view::npos;
   return plain ? std::string(name) : fmt::format("`{}`", name);
 }
 
@@ -160,7 +167,8 @@ std::string SqlType(const Type& type) {
     case iceberg::TypeId::kStruct: {
       std::string text;
       for (const NestedField& field : type.fields()) {
-        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", QuotedName(field.name), SqlType(*field.type));
+        text +=
+            fmt::format("{}{}: {}", text.empty() ? "" : ", ", QuotedName(field.name), SqlType(*field.type));
       }
       return fmt::format("struct<{}>", text);
     }
@@ -175,7 +183,8 @@ std::string SqlTransform(const iceberg::Transform& transform, const std::string&
       return column;
     case iceberg::TransformKind::kBucket:
     case iceberg::TransformKind::kTruncate:
-      return fmt::format("{}({}, {})", transform.kind() == iceberg::TransformKind::kBucket ? "bucket" : "truncate",
+      return fmt::format("{}({}, {})",
+                         transform.kind() == iceberg::TransformKind::kBucket ? "bucket" : "truncate",
                          transform.parameter(), column);
     default:
       return fmt::format("{}({})", transform.ToString(), column);
@@ -191,8 +200,9 @@ std::string Literal(std::string_view text) {
 std::string ColumnLines(const iceberg::Schema& schema) {
   std::string text;
   for (const NestedField& field : schema.fields()) {
-    text += fmt::format("{}  {} {}{}{}", text.empty() ? "" : ",\n", QuotedName(field.name), SqlType(*field.type),
-                        field.required ? " NOT NULL" : "", field.doc.empty() ? "" : " COMMENT " + Literal(field.doc));
+    text += fmt::format("{}  {} {}{}{}", text.empty() ? "" : ",\n", QuotedName(field.name),
+                        SqlType(*field.type), field.required ? " NOT NULL" : "",
+                        field.doc.empty() ? "" : " COMMENT " + Literal(field.doc));
   }
   return text;
 }
@@ -208,7 +218,8 @@ std::string PartitionLine(const iceberg::NewTable& definition) {
 
 std::string PropertyLines(const iceberg::NewTable& definition) {
   std::string text = fmt::format("\n  'format-version' = '{}'", definition.format_version);
-  for (const auto& [key, value] : definition.properties) text += fmt::format(",\n  {} = {}", Literal(key), Literal(value));
+  for (const auto& [key, value] : definition.properties)
+    text += fmt::format(",\n  {} = {}", Literal(key), Literal(value));
   return text;
 }
 
@@ -226,7 +237,8 @@ std::string OrderLine(std::string_view table, const iceberg::NewTable& definitio
 Result<iceberg::PartitionSpec> SpecOf(const std::vector<std::string>& texts, const iceberg::Schema& schema) {
   iceberg::PartitionSpec spec;
   for (const std::string& text : texts) {
-    FIRN_ASSIGN_CTX(iceberg::PartitionField field, iceberg::ParsePartitionField(text, schema), fmt::format("partition_by '{}'", text));
+    FIRN_ASSIGN_CTX(iceberg::PartitionField field, iceberg::ParsePartitionField(text, schema),
+                    fmt::format("partition_by '{}'", text));
     field.field_id = iceberg::kFirstPartitionFieldId + static_cast<int32_t>(spec.fields.size());
     spec.fields.push_back(std::move(field));
   }
@@ -237,7 +249,8 @@ Result<iceberg::PartitionSpec> SpecOf(const std::vector<std::string>& texts, con
 Result<iceberg::SortOrder> OrderOf(const std::vector<std::string>& texts, const iceberg::Schema& schema) {
   iceberg::SortOrder order;
   for (const std::string& text : texts) {
-    FIRN_ASSIGN_CTX(iceberg::SortField field, iceberg::ParseSortField(text, schema), fmt::format("sort_by '{}'", text));
+    FIRN_ASSIGN_CTX(iceberg::SortField field, iceberg::ParseSortField(text, schema),
+                    fmt::format("sort_by '{}'", text));
     order.fields.push_back(field);
   }
   if (!order.fields.empty()) order.order_id = 1;
@@ -247,7 +260,9 @@ Result<iceberg::SortOrder> OrderOf(const std::vector<std::string>& texts, const 
 
 }  // namespace
 
-Result<TypePtr> ParseColumnType(std::string_view text, int32_t& next_id) { return TypeParser(text, next_id).Parse(); }
+Result<TypePtr> ParseColumnType(std::string_view text, int32_t& next_id) {
+  return TypeParser(text, next_id).Parse();
+}
 
 Result<iceberg::SchemaPtr> SchemaOfColumns(const std::vector<ColumnConfig>& columns, int format_version) {
   std::vector<NestedField> fields;
@@ -258,7 +273,8 @@ Result<iceberg::SchemaPtr> SchemaOfColumns(const std::vector<ColumnConfig>& colu
     field.name = column.name;
     field.required = column.required;
     field.doc = column.doc;
-    FIRN_ASSIGN_CTX(field.type, ParseColumnType(column.type, next_id), fmt::format("column '{}'", column.name));
+    FIRN_ASSIGN_CTX(field.type, ParseColumnType(column.type, next_id),
+                    fmt::format("column '{}'", column.name));
     fields.push_back(std::move(field));
   }
   const iceberg::Schema as_written(0, std::move(fields));
@@ -286,8 +302,9 @@ Result<iceberg::NewTable> TableDefinition(const TableConfig& config, const icebe
 }
 
 std::string CreateTableStatement(std::string_view table, const iceberg::NewTable& definition) {
-  return fmt::format("CREATE TABLE {} (\n{}\n)\nUSING iceberg{}\nTBLPROPERTIES ({}\n);{}", table, ColumnLines(*definition.schema),
-                     PartitionLine(definition), PropertyLines(definition), OrderLine(table, definition));
+  return fmt::format("CREATE TABLE {} (\n{}\n)\nUSING iceberg{}\nTBLPROPERTIES ({}\n);{}", table,
+                     ColumnLines(*definition.schema), PartitionLine(definition), PropertyLines(definition),
+                     OrderLine(table, definition));
 }
 
 }  // namespace firn::pipeline

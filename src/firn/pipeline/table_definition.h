@@ -11,19 +11,24 @@
 
 namespace firn::pipeline {
 
-/// A column's type as people write it: any primitive of the format, `list<T>`, `map<K, V>`, `struct<a: T, b: T>` (also `a T`),
-/// nested at will; names with other characters go in backquotes. Nested fields are optional (map keys required) and take
-/// ids from `next_id` on, which is advanced. kInvalidArgument names the place and what is allowed.
+/// `catalog.namespace.table` (any number of namespace levels, at least one); no part may be empty.
+Result<TableName> ParseTableName(std::string_view text);
+
+/// A column's type as people write it: any primitive of the format, `list<T>`, `map<K, V>`, `struct<a: T, b:
+/// T>` (also `a T`), nested at will; names with other characters go in backquotes. Nested fields are optional
+/// (map keys required) and take ids from `next_id` on, which is advanced. kInvalidArgument names the place
+/// and what is allowed.
 Result<iceberg::TypePtr> ParseColumnType(std::string_view text, int32_t& next_id);
 
 /// Schema of declared columns with fresh ids as Java assigns them; reserved and doubled names are errors.
 Result<iceberg::SchemaPtr> SchemaOfColumns(const std::vector<ColumnConfig>& columns, int format_version);
 
-/// Properties that every table made by Firn gets unless the user says otherwise, so that a stream does not bury it.
+/// Properties that every table made by Firn gets unless the user says otherwise, so that a stream does not
+/// bury it.
 iceberg::Properties DefaultTableProperties();
 
-/// What the catalog is asked to create: schema (declared or inferred), partitioning, order, properties over the defaults.
-/// Errors name the entry of `partition_by` or `sort_by`. Location and uuid stay empty.
+/// What the catalog is asked to create: schema (declared or inferred), partitioning, order, properties over
+/// the defaults. Errors name the entry of `partition_by` or `sort_by`. Location and uuid stay empty.
 Result<iceberg::NewTable> TableDefinition(const TableConfig& config, const iceberg::SchemaPtr& schema);
 
 /// The same as a CREATE TABLE statement in Spark's dialect, for people.
