@@ -30,7 +30,9 @@ struct PartitionSpec {
   bool is_unpartitioned() const;  ///< no fields, or only void ones
   /// Same (source, transform, name) list; ids ignored.
   bool IsCompatible(const PartitionSpec& other) const;
-  /// Struct type of the partition tuple: field ids of the partition fields, all optional.
+  /// Struct type of the partition tuple: field ids of the partition fields, all optional. A source column
+  /// that `schema` no longer has leaves the result type where the transform alone decides it, else type
+  /// unknown; TableMetadata::PartitionType knows older schemas.
   Result<TypePtr> PartitionType(const Schema& schema) const;
   bool operator==(const PartitionSpec&) const = default;
 };
@@ -44,15 +46,18 @@ struct PartitionValues {
 /// `name=value/name=value`, both URL form-encoded (our reference 3.2). Empty for an unpartitioned spec.
 std::string PartitionPath(const PartitionSpec& spec, const PartitionValues& partition);
 
-/// One text of `partition_by` (`day(ts)`, `days(ts)`, `bucket(16, id)`, `truncate(id, 4)`, `origin`), resolved against a schema.
-/// Names as Java's builder gives them: ts_day, id_bucket, id_trunc, plain for identity, x_null for void.
+/// One text of `partition_by` (`day(ts)`, `days(ts)`, `bucket(16, id)`, `truncate(id, 4)`, `origin`),
+/// resolved against a schema. Names as Java's builder gives them: ts_day, id_bucket, id_trunc, plain for
+/// identity, x_null for void.
 Result<PartitionField> ParsePartitionField(std::string_view text, const Schema& schema);
 
 /// Sources exist and take their transform, names unique and not hiding a column of other meaning.
+/// kInvalidArgument with all problems in one message.
 Status ValidatePartitionSpec(const PartitionSpec& spec, const Schema& schema);
 
 nlohmann::json ToJson(const PartitionSpec& spec);
 nlohmann::json FieldsToJson(const PartitionSpec& spec);  ///< only the field list (manifest key-value, v1)
+/// Fields without ids (v1) get 1000, 1001 ... in order.
 Result<PartitionSpec> PartitionSpecFromJson(const nlohmann::json& json);
 Result<std::vector<PartitionField>> PartitionFieldsFromJson(const nlohmann::json& json);
 

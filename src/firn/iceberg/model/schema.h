@@ -37,11 +37,23 @@ class Schema {
   /// Same fields, types, ids, docs and identifier fields; schema-id ignored.
   bool SameFields(const Schema& other) const;
   SchemaPtr WithId(int32_t schema_id) const;
+  /// Ids of the fields that enclose `id`, the nearest first; empty for a top-level or unknown field.
+  std::vector<int32_t> AncestorIds(int32_t id) const;
 
  private:
+  struct Entry {
+    int32_t id;
+    int32_t parent_id;  ///< kNoParent at top level
+    const NestedField* field;
+  };
+  static constexpr int32_t kNoParent = -1;
+
+  const Entry* FindEntry(int32_t id) const;
+
   int32_t schema_id_;
   TypePtr struct_;
   std::vector<int32_t> identifier_field_ids_;
+  std::vector<Entry> by_id_;  ///< sorted by id; points into struct_, which copies share
 };
 
 /// Duplicate or reserved ids and names, names that differ only in case, types newer than the version,
@@ -51,12 +63,13 @@ Status ValidateSchema(const Schema& schema, int format_version);
 /// Column names Iceberg reserves (`_file`, `_pos`, ...): refused as user columns.
 bool IsReservedColumnName(std::string_view name);
 
-/// Gives every field a fresh id by depth-first pre-order as Java's assignFreshIds does (top-level fields of a struct first, then their children),
-/// starting at `next_id`; returns the schema and advances `next_id`.
+/// Gives every field a fresh id by depth-first pre-order as Java's assignFreshIds does (top-level fields of a
+/// struct first, then their children), starting at `next_id`; returns the schema and advances `next_id`.
 SchemaPtr AssignFreshIds(const Schema& schema, int32_t& next_id);
 
 nlohmann::json ToJson(const Schema& schema);
 nlohmann::json ToJson(const Type& type);
+/// Errors of reading are kCorrupt and name the field.
 Result<SchemaPtr> SchemaFromJson(const nlohmann::json& json);
 Result<TypePtr> TypeFromJson(const nlohmann::json& json);
 

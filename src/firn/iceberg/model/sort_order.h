@@ -31,7 +31,8 @@ struct SortOrder {
   bool operator==(const SortOrder&) const = default;
 };
 
-/// `origin`, `origin desc`, `bucket(8, id) asc nulls last`; default asc with nulls first, desc with nulls last.
+/// `origin`, `origin desc`, `bucket(8, id) asc nulls last`; default asc with nulls first, desc with nulls
+/// last.
 Result<SortField> ParseSortField(std::string_view text, const Schema& schema);
 Status ValidateSortOrder(const SortOrder& order, const Schema& schema);
 

@@ -32,8 +32,9 @@ struct MetadataLogEntry {
 
 using Properties = std::map<std::string, std::string>;
 
-/// Contents of a metadata.json (spec, "Table Metadata"). A plain value; changed only through TableMetadataBuilder (metadata_builder.h).
-/// v1 files are read and upgraded in memory; Firn never writes v1.
+/// Contents of a metadata.json (spec, "Table Metadata"). A plain value; changed only through ApplyUpdates
+/// (update.h). v1 files are read into the same shape (format_version stays 1; sequence numbers 0; table_uuid
+/// may be empty); Firn never writes v1: a commit to such a table needs UpgradeFormatVersion first.
 struct TableMetadata {
   int format_version = 2;
   std::string table_uuid;
@@ -60,9 +61,9 @@ struct TableMetadata {
   nlohmann::json partition_statistics;
   nlohmann::json encryption_keys;
 
-  const SchemaPtr& schema() const;                      ///< current schema
-  SchemaPtr FindSchema(int32_t schema_id) const;        ///< null when absent
-  const PartitionSpec& spec() const;                    ///< default spec
+  const SchemaPtr& schema() const;                ///< current schema
+  SchemaPtr FindSchema(int32_t schema_id) const;  ///< null when absent
+  const PartitionSpec& spec() const;              ///< default spec
   const PartitionSpec* FindSpec(int32_t spec_id) const;
   const SortOrder& sort_order() const;
   const SortOrder* FindSortOrder(int32_t order_id) const;
@@ -70,17 +71,26 @@ struct TableMetadata {
   /// Head of a branch (or target of a tag); null when the ref does not exist.
   const Snapshot* Head(std::string_view ref) const;
   const Snapshot* current_snapshot() const { return Head(kMainBranch); }
+  /// Type of the partition tuple of a spec of this table; a source column dropped since is looked for in the
+  /// older schemas.
+  Result<TypePtr> PartitionType(const PartitionSpec& spec) const;
   /// Property or default.
   std::string Property(std::string_view key, std::string_view default_value) const;
 };
 
 /// Parses metadata.json bytes; gzip is recognised by its magic bytes. `location` is used in messages only.
+/// Checked: the current schema, default spec, default sort order and the snapshot of every ref exist, and
+/// main is the current snapshot. kCorrupt for what does not follow the format, kUnsupported for a version
+/// above 3.
 Result<TableMetadata> ParseTableMetadata(std::string_view bytes, std::string_view location);
 nlohmann::json ToJson(const TableMetadata& metadata);
-/// Bytes to store: JSON text, or gzip when `compression` is "gzip".
+/// Bytes to store: JSON text, or gzip when `compression` is "gzip" ("none" or empty: plain). kUnsupported for
+/// v1.
 Result<std::string> SerializeTableMetadata(const TableMetadata& metadata, std::string_view compression);
 
-/// `<metadata path>/%05d-<uuid>[.gz].metadata.json`, number = that of `previous_location` + 1 (0 when empty or unparsable... -1 + 1).
-std::string NewMetadataLocation(const TableMetadata& metadata, std::string_view previous_location, std::string_view uuid);
+/// `<metadata path>/%05d-<uuid>[.gz].metadata.json`, number = that of `previous_location` + 1 (0 when empty
+/// or unparsable... -1 + 1).
+std::string NewMetadataLocation(const TableMetadata& metadata, std::string_view previous_location,
+                                std::string_view uuid);
 
 }  // namespace firn::iceberg

@@ -10,7 +10,17 @@
 
 namespace firn::iceberg {
 
-enum class TransformKind : uint8_t { kIdentity, kBucket, kTruncate, kYear, kMonth, kDay, kHour, kVoid, kUnknown };
+enum class TransformKind : uint8_t {
+  kIdentity,
+  kBucket,
+  kTruncate,
+  kYear,
+  kMonth,
+  kDay,
+  kHour,
+  kVoid,
+  kUnknown
+};
 
 /// A partition transform (spec, "Partition Transforms"). A small value.
 class Transform {
@@ -30,13 +40,15 @@ class Transform {
 
   /// Whether the transform takes this source type.
   bool CanApply(const Type& source) const;
-  /// Result type for a source type (spec table); int for bucket/year/month/hour, date for day, source for identity/truncate/void.
+  /// Result type for a source type (spec table); int for bucket/year/month/hour, date for day, source for
+  /// identity/truncate/void.
   TypePtr ResultType(const TypePtr& source) const;
   /// Null for null. The source literal must be of a type that CanApply accepts.
   Result<Literal> Apply(const Literal& value) const;
   /// Order-preserving on the source order (identity, truncate, year..hour): used for pruning and sort.
   bool preserves_order() const;
-  /// Partition path text of a result value: month 2024-03, day 2024-03-01, hour 2024-03-01-05, null -> "null".
+  /// Partition path text of a result value: month 2024-03, day 2024-03-01, hour 2024-03-01-05, null ->
+  /// "null".
   std::string ToHumanString(const Literal& result) const;
 
  private:

@@ -67,7 +67,8 @@ class Type {
   static TypePtr List(int32_t element_id, bool element_required, TypePtr element);
   static TypePtr Map(int32_t key_id, TypePtr key, int32_t value_id, bool value_required, TypePtr value);
 
-  /// `int`, `decimal(9,2)`, `fixed[16]` ...: primitive type strings of the format; kInvalidArgument otherwise.
+  /// `int`, `decimal(9,2)`, `fixed[16]` ...: primitive type strings of the format; kInvalidArgument
+  /// otherwise.
   static Result<TypePtr> ParsePrimitive(std::string_view text);
 
   TypeId id() const { return id_; }
