@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "firn/base/time.h"
 #include "firn/commit/protocol/history.h"
 #include "firn/commit/protocol/progress.h"
 #include "firn/iceberg/meta/append.h"
 #include "firn/runtime/fault_point.h"
+#include "firn/store/attempt_files.h"
 
 namespace firn::commit {
 
@@ -67,10 +68,6 @@ bool ReachedEnds(const EndObservation& observed, const record::Positions& positi
     auto it = positions.find(end.first);
     return it != positions.end() && it->second.next >= end.second;
   });
-}
-
-std::string IsoUtc(int64_t time_ms) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(time_ms / 1000)), time_ms % 1000);
 }
 
 bool Maintained(const TableMetadata& table) {
@@ -186,7 +183,7 @@ class Committer::Attempt {
 
   std::optional<CommitOutcome> OnAnswer(iceberg::CommitDone& done, std::optional<int64_t> /*parent*/) {
     Ignore(AfterAnswer());  // a kill point; an injected error changes nothing about what was committed
-    if (doubts_.empty()) RemoveFiles(builder_->UnusedAfterCommit(*done.table.metadata->FindSnapshot(snapshot_id_)));
+    RemoveUnused(*done.table.metadata);
     return Committed{std::move(done.table), snapshot_id_, epoch_, tries_};
   }
   std::optional<CommitOutcome> OnAnswer(iceberg::CommitConflict& conflict, std::optional<int64_t> /*parent*/) {
@@ -196,6 +193,7 @@ class Committer::Attempt {
   std::optional<CommitOutcome> OnAnswer(iceberg::CommitUnknown& unknown, std::optional<int64_t> parent) {
     last_error_ = std::move(unknown.error);
     doubts_.push_back({parent});
+    doubted_ = true;
     return std::nullopt;
   }
   std::optional<CommitOutcome> OnAnswer(iceberg::CommitRejected& rejected, std::optional<int64_t> /*parent*/) {
@@ -264,7 +262,7 @@ class Committer::Attempt {
                                                   {kSummaryEpoch, std::to_string(next.epoch)},
                                                   {kSummaryRanges, EncodeRanges(ranges_, next.positions)}};
     if (batch_.observed && ReachedEnds(*batch_.observed, next.positions)) {
-      summary[kSummaryValidThrough] = IsoUtc(batch_.observed->time_ms);
+      summary[kSummaryValidThrough] = FormatInstantMs(batch_.observed->time_ms);
     }
     return summary;
   }
@@ -289,13 +287,24 @@ class Committer::Attempt {
     return files;
   }
 
+  // Files of the batch that was definitely not applied: refused or lost, and no try of it is in doubt.
   void RemoveAllFiles() {
-    if (store_) RemoveFiles(AllFiles());
+    if (store_ == nullptr) return;
+    store::AttemptFiles files(store_);
+    for (std::string& file : AllFiles()) files.Record(std::move(file));
+    // What could not be removed is unreferenced and found by the aged scan.
+    std::ignore = files.Delete(tries_ == 0 ? store::DefinitelyRejected::NeverSubmitted()
+                                           : (doubted_ ? store::DefinitelyRejected::ByCompleteWalk()
+                                                       : store::DefinitelyRejected::ByCatalog()));
   }
 
-  // Best effort: what stays behind is unreferenced and found by the aged scan.
-  void RemoveFiles(const std::vector<std::string>& files) {
-    for (const std::string& file : files) Ignore(store_->Delete(file));
+  // Lists of lost tries. With a try in doubt they stay, though the head has moved: cheap, and nobody has to argue about it.
+  void RemoveUnused(const TableMetadata& table) {
+    const iceberg::Snapshot* snapshot = table.FindSnapshot(snapshot_id_);
+    if (!doubts_.empty() || snapshot == nullptr) return;
+    store::AttemptFiles files(store_);
+    for (const std::string& file : builder_->written()) files.Record(file);
+    std::ignore = files.Committed(builder_->UnusedAfterCommit(*snapshot));
   }
 
   Committer& owner_;
@@ -313,6 +322,7 @@ class Committer::Attempt {
   int64_t epoch_ = 0;
   int tries_ = 0;
   std::vector<Doubt> doubts_;
+  bool doubted_ = false;  ///< some try was in doubt, even if the history has settled it since
   std::optional<Error> last_error_;
 };
 
@@ -322,6 +332,13 @@ Committer::Committer(std::shared_ptr<iceberg::Catalog> catalog, CommitterConfig 
 
 CommitOutcome Committer::CommitBatch(const TableBatch& batch, std::stop_token abort) {
   return Attempt(*this, batch, /*marker=*/false, std::move(abort)).Run();
+}
+
+void Committer::RemoveUnsubmitted(const TableBatch& batch, const std::shared_ptr<store::Store>& store) {
+  if (store == nullptr) return;
+  store::AttemptFiles files(store);
+  for (const iceberg::DataFile& file : batch.files) files.Record(file.file_path);
+  std::ignore = files.Delete(store::DefinitelyRejected::NeverSubmitted());
 }
 
 CommitOutcome Committer::CommitStart(const record::Positions& start, std::stop_token abort) {

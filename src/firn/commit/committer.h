@@ -57,6 +57,8 @@ class Committer {
   Committer(std::shared_ptr<iceberg::Catalog> catalog, CommitterConfig config, runtime::Clock& clock, runtime::IdSource& ids);
 
   CommitOutcome CommitBatch(const TableBatch& batch, std::stop_token abort);
+  /// Removes the files of a batch that is given up before it was ever handed to CommitBatch.
+  static void RemoveUnsubmitted(const TableBatch& batch, const std::shared_ptr<store::Store>& store);
 
   /// The marker of a first run (epoch 0): commits start positions of the partitions the table does not know yet.
   /// AlreadyCommitted when it knows all of them.

@@ -12,6 +12,7 @@ Status BatchPart::Merge(BatchPart&& other) {
   for (const auto& [partition, range] : other.ranges) FIRN_TRY(commit::JoinRange(ranges, partition, range));
   std::ranges::move(other.writers, std::back_inserter(writers));
   std::ranges::move(other.dead_letters, std::back_inserter(dead_letters));
+  if (store == nullptr) store = std::move(other.store);
   dead_letter_bytes += other.dead_letter_bytes;
   records += other.records;
   rows += other.rows;

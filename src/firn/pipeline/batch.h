@@ -18,6 +18,7 @@ namespace firn::pipeline {
 struct BatchPart {
   record::PositionRanges ranges;
   std::vector<std::unique_ptr<write::TableWriter>> writers;
+  std::shared_ptr<store::Store> store;  ///< where the writers write; null without writers
   std::vector<record::DeadLetter> dead_letters;
   int64_t dead_letter_bytes = 0;
   int64_t records = 0;  ///< taken from the source, whatever became of them

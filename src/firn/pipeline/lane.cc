@@ -1,7 +1,5 @@
 #include "firn/pipeline/lane.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -10,6 +8,7 @@
 
 #include "firn/commit/protocol/fence.h"
 #include "firn/runtime/ids.h"
+#include "firn/runtime/thread.h"
 
 namespace firn::pipeline {
 
@@ -32,10 +31,7 @@ Lane::Lane(LaneConfig config, source::Source& source, const DecoderFactory& make
 Lane::~Lane() { Stop(); }
 
 void Lane::Start() {
-  thread_ = std::thread([this] {
-    pthread_setname_np(pthread_self(), fmt::format("lane-{}", config_.index).c_str());
-    Run();
-  });
+  thread_ = runtime::StartThread(fmt::format("lane-{}", config_.index), [this](const std::stop_token& /*stop*/) { Run(); });
 }
 
 void Lane::RequestCut(bool pause) {
@@ -56,6 +52,7 @@ void Lane::Resume(TableViewPtr view, bool drop_polled) {
   const std::lock_guard lock(mutex_);
   offered_ = std::move(view);
   drop_polled_ = drop_polled_ || drop_polled;
+  if (drop_polled) positions_.clear();
   paused_ = false;
   changed_.notify_all();
 }
@@ -252,6 +249,7 @@ Status Lane::OpenWriter() {
   context.max_buffered_bytes = config_.max_buffered_bytes;
   FIRN_ASSIGN(auto writer, write::MakeTableWriter(std::move(context)));
   part_.writers.push_back(std::move(writer));
+  part_.store = view_->table.store;
   writer_view_version_ = view_->version;
   return Ok();
 }

@@ -131,7 +131,7 @@ class Lane {
   std::atomic<int64_t> dead_letter_bytes_{0};
   std::atomic<int64_t> rows_total_{0};
   std::atomic<int64_t> bytes_total_{0};
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace firn::pipeline

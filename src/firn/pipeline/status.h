@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "firn/record/position.h"
@@ -46,6 +47,7 @@ enum class PipelineEnd : uint8_t {
   kFailed,    ///< failed while running: 1
   kUserError, ///< the user's input is wrong: 2
   kDataStop,  ///< stopped on purpose, going on would lose or double data: 3
+  kInterrupted,  ///< the flush did not finish in time, or a second signal came; what was in flight is discarded: 130 or 143
 };
 
 }  // namespace firn::pipeline

@@ -1,0 +1,83 @@
+#include "firn/pipeline/batch_commit.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "firn/runtime/fault_point.h"
+
+namespace firn::pipeline {
+
+namespace {
+
+int64_t ElapsedMs(const runtime::Clock& clock, int64_t since_ns) { return (clock.MonotonicNs() - since_ns) / 1'000'000; }
+
+BatchReport Counts(const BatchPart& part) {
+  BatchReport report;
+  report.ranges = part.ranges;
+  report.records = part.records;
+  report.rows = part.rows;
+  report.input_bytes = part.input_bytes;
+  report.dead_letters = static_cast<int64_t>(part.dead_letters.size());
+  report.skipped = part.skipped;
+  report.tombstones_skipped = part.tombstones_skipped;
+  report.unknown_fields_ignored = part.unknown_fields_ignored;
+  return report;
+}
+
+Result<std::vector<iceberg::DataFile>> FinishFiles(BatchPart& part, runtime::Executor& io) {
+  FIRN_FAULT_POINT(batch_before_finish);
+  std::vector<std::vector<iceberg::DataFile>> finished(part.writers.size());
+  runtime::TaskGroup group(io);
+  for (size_t i = 0; i < part.writers.size(); ++i) {
+    group.Add([&writer = *part.writers[i], &files = finished[i]]() -> Status {
+      FIRN_ASSIGN(files, writer.Finish());
+      return Ok();
+    });
+  }
+  Status status = group.Wait();
+  FIRN_TRY(status);
+  std::vector<iceberg::DataFile> files;
+  for (auto& some : finished) std::ranges::move(some, std::back_inserter(files));
+  FIRN_FAULT_POINT(batch_after_finish);
+  return files;
+}
+
+// The letters of all lanes, each partition's in offset order.
+void SortLetters(std::vector<record::DeadLetter>& letters) {
+  std::ranges::stable_sort(letters, {}, [](const record::DeadLetter& letter) { return std::tie(letter.partition, letter.offset); });
+}
+
+}  // namespace
+
+BatchReport CommitPart(BatchPart part, const std::optional<commit::EndObservation>& observed, const BatchCommitContext& context,
+                       const std::stop_token& abort) {
+  BatchReport report = Counts(part);
+  const int64_t begin_ns = context.clock->MonotonicNs();
+  auto files = FinishFiles(part, *context.io);
+  report.finish_ms = ElapsedMs(*context.clock, begin_ns);
+  if (!files.ok()) {
+    part.Discard();
+    report.failed = std::move(files).error();
+    return report;
+  }
+  const int64_t commit_ns = context.clock->MonotonicNs();
+  commit::TableBatch batch{part.ranges, std::move(files).value(), observed};
+  report.data_files = static_cast<int64_t>(batch.files.size());
+  for (const iceberg::DataFile& file : batch.files) report.data_file_bytes += file.file_size_bytes;
+  if (!part.dead_letters.empty()) {
+    SortLetters(part.dead_letters);
+    Status letters = context.dead_letters->Write(part.dead_letters, part.ranges, abort);
+    if (!letters.ok()) {
+      context.committer->RemoveUnsubmitted(batch, part.store);
+      report.failed = std::move(letters).error();
+      return report;
+    }
+  }
+  report.outcome = context.committer->CommitBatch(batch, abort);
+  report.commit_ms = ElapsedMs(*context.clock, commit_ns);
+  return report;
+}
+
+}  // namespace firn::pipeline

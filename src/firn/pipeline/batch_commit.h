@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+
+#include "firn/base/result.h"
+#include "firn/commit/committer.h"
+#include "firn/pipeline/batch.h"
+#include "firn/pipeline/dead_letter_sink.h"
+#include "firn/runtime/executor.h"
+
+namespace firn::pipeline {
+
+/// What became of one batch, with the counts that were in it.
+struct BatchReport {
+  /// Set when the batch did not get as far as the committer (a file or the dead letters could not be written); its files were removed.
+  std::optional<Error> failed;
+  std::optional<commit::CommitOutcome> outcome;
+  record::PositionRanges ranges;
+  int64_t records = 0;
+  int64_t rows = 0;
+  int64_t input_bytes = 0;
+  int64_t dead_letters = 0;
+  int64_t skipped = 0;
+  int64_t tombstones_skipped = 0;
+  int64_t unknown_fields_ignored = 0;
+  int64_t data_files = 0;
+  int64_t data_file_bytes = 0;
+  int64_t finish_ms = 0;  ///< closing the files
+  int64_t commit_ms = 0;  ///< dead letters and commit
+};
+
+struct BatchCommitContext {
+  commit::Committer* committer = nullptr;
+  DeadLetterSink* dead_letters = nullptr;
+  runtime::Executor* io = nullptr;  ///< closes files
+  runtime::Clock* clock = nullptr;
+};
+
+/// The end of a batch's life, on the committer thread: close the files (on the I/O pool), commit the dead letters, then the rows
+/// with their positions. In this order: a letter must be safe before the positions move past it.
+BatchReport CommitPart(BatchPart part, const std::optional<commit::EndObservation>& observed, const BatchCommitContext& context,
+                       const std::stop_token& abort);
+
+}  // namespace firn::pipeline

@@ -1,0 +1,107 @@
+#include "firn/pipeline/dead_letter_sink.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "firn/commit/protocol/progress.h"
+#include "firn/pipeline/table_setup.h"
+#include "firn/write/dead_letter_rows.h"
+#include "firn/write/writer.h"
+
+namespace firn::pipeline {
+
+namespace {
+
+constexpr int kMaxRounds = 10;
+
+Error OutcomeError(const commit::CommitOutcome& outcome) {
+  if (const auto* rejected = std::get_if<commit::Rejected>(&outcome)) return rejected->error;
+  if (const auto* conflict = std::get_if<commit::ConflictExhausted>(&outcome)) return conflict->error;
+  const auto& unknown = std::get<commit::UnknownOutcome>(outcome);
+  return Error(ErrorKind::kUnknownOutcome, unknown.error.ToString());
+}
+
+}  // namespace
+
+DeadLetterSink::DeadLetterSink(std::shared_ptr<iceberg::Catalog> catalog, DeadLetterConfig config, std::string pipeline_id,
+                               runtime::Clock& clock, runtime::IdSource& ids, arrow::MemoryPool* pool)
+    : catalog_(std::move(catalog)),
+      config_(std::move(config)),
+      pipeline_id_(std::move(pipeline_id)),
+      clock_(clock),
+      ids_(ids),
+      pool_(pool) {}
+
+Status DeadLetterSink::Write(const std::vector<record::DeadLetter>& letters, const record::PositionRanges& ranges,
+                             const std::stop_token& abort) {
+  const std::string context = "dead-letter table " + config_.table.ToString();
+  FIRN_TRY_CTX(Open(), context);
+  for (int round = 0; round < kMaxRounds; ++round) {
+    FIRN_ASSIGN_CTX(auto batch, Stage(letters, ranges), context);
+    if (batch.ranges.empty()) return Ok();
+    commit::CommitOutcome outcome = committer_->CommitBatch(batch, abort);
+    if (std::holds_alternative<commit::Committed>(outcome) || std::holds_alternative<commit::AlreadyCommitted>(outcome)) return Ok();
+    // The fence refused: somebody else set letters of these partitions aside meanwhile. Look again at what is in.
+    const auto* rejected = std::get_if<commit::Rejected>(&outcome);
+    if (rejected == nullptr || !rejected->fence) return OutcomeError(outcome).WithContext(context);
+  }
+  return Error(ErrorKind::kConflict, "other processes keep writing letters of the same partitions").WithContext(context);
+}
+
+Status DeadLetterSink::Open() {
+  if (committer_) return Ok();
+  TableConfig table;
+  table.name = config_.table;
+  table.partition_by = {"day(arrival_time)"};
+  FIRN_ASSIGN(auto opened, OpenOrCreateTable(*catalog_, table, ids_, [] { return Result<iceberg::SchemaPtr>(write::DeadLetterSchema()); }));
+  commit::CommitterConfig config;
+  config.table = Identifier(config_.table);
+  config.pipeline_id = pipeline_id_;
+  committer_.emplace(catalog_, std::move(config), clock_, ids_);
+  return Ok();
+}
+
+// Letters that the table does not hold yet, in a file, with the ranges they move its positions by.
+Result<commit::TableBatch> DeadLetterSink::Stage(const std::vector<record::DeadLetter>& letters, const record::PositionRanges& ranges) {
+  FIRN_ASSIGN(auto table, catalog_->LoadTable(committer_->config().table));
+  FIRN_ASSIGN(auto progress, commit::FindProgress(*table.metadata, pipeline_id_, iceberg::kMainBranch));
+  std::vector<record::DeadLetter> missing;
+  commit::TableBatch batch;
+  for (const record::DeadLetter& letter : letters) {
+    int64_t at = letter.offset;
+    if (progress) {
+      auto position = progress->positions.find(letter.partition);
+      if (position != progress->positions.end()) at = position->second.next;
+    }
+    if (letter.offset < at) continue;
+    auto [range, inserted] = batch.ranges.try_emplace(letter.partition, record::PositionRange{at, at, {}, std::nullopt});
+    if (auto source = ranges.find(letter.partition); inserted && source != ranges.end()) range->second.identity = source->second.identity;
+    range->second.to = letter.offset + 1;
+    missing.push_back(letter);
+  }
+  if (missing.empty()) return batch;
+  FIRN_ASSIGN(batch.files, WriteFiles(table, missing));
+  return batch;
+}
+
+Result<std::vector<iceberg::DataFile>> DeadLetterSink::WriteFiles(const iceberg::LoadedTable& table,
+                                                                  const std::vector<record::DeadLetter>& letters) {
+  FIRN_ASSIGN(auto rows, write::DeadLetterRows(letters, pipeline_id_, clock_.NowMs(), config_.keep_payload, *table.metadata->schema(), pool_));
+  write::WriterContext context;
+  context.table = table.metadata;
+  context.store = table.store;
+  context.pool = pool_;
+  context.operation_id = ids_.Uuid();
+  FIRN_ASSIGN(auto writer, write::MakeTableWriter(std::move(context)));
+  Status appended = writer->Append(rows);
+  if (!appended.ok()) {
+    std::ignore = writer->Discard();  // an unreferenced file that cannot be removed is found by the aged scan
+    return std::move(appended).error();
+  }
+  return writer->Finish();
+}
+
+}  // namespace firn::pipeline

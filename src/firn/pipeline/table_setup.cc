@@ -1,0 +1,143 @@
+#include "firn/pipeline/table_setup.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "firn/commit/protocol/progress.h"
+#include "firn/pipeline/table_definition.h"
+
+namespace firn::pipeline {
+
+namespace {
+
+using iceberg::NestedField;
+
+// Same kind and shape; ids, docs and nullability inside do not matter to a declaration.
+bool SameShape(const iceberg::Type& declared, const iceberg::Type& actual) {
+  if (declared.id() != actual.id()) return false;
+  if (declared.is_primitive()) return declared.Equals(actual);
+  if (declared.id() != iceberg::TypeId::kStruct) {
+    for (size_t i = 0; i < declared.fields().size(); ++i) {
+      if (!SameShape(*declared.fields()[i].type, *actual.fields()[i].type)) return false;
+    }
+    return true;
+  }
+  for (const NestedField& field : declared.fields()) {
+    const NestedField* other = actual.FindField(field.name);
+    if (other == nullptr || !SameShape(*field.type, *other->type)) return false;
+  }
+  return true;
+}
+
+bool Widened(const iceberg::Type& declared, const iceberg::Type& actual, int format_version) {
+  return declared.is_primitive() && actual.is_primitive() && iceberg::CanPromote(declared, actual, format_version);
+}
+
+Status EnsureNamespace(iceberg::Catalog& catalog, const iceberg::Namespace& ns) {
+  iceberg::Namespace prefix;
+  for (const std::string& level : ns) {
+    prefix.push_back(level);
+    FIRN_ASSIGN(bool exists, catalog.NamespaceExists(prefix));
+    if (exists) continue;
+    Status created = catalog.CreateNamespace(prefix, {});
+    if (!created.ok() && created.error().kind() != ErrorKind::kAlreadyExists) return created;
+  }
+  return Ok();
+}
+
+Result<iceberg::LoadedTable> Create(iceberg::Catalog& catalog, const TableConfig& config, runtime::IdSource& ids,
+                                    const InferColumns& infer) {
+  iceberg::SchemaPtr schema;
+  if (config.columns.empty()) {
+    FIRN_ASSIGN(schema, infer());
+  } else {
+    FIRN_ASSIGN(schema, SchemaOfColumns(config.columns, config.format_version));
+  }
+  FIRN_ASSIGN(auto definition, TableDefinition(config, schema));
+  definition.uuid = ids.Uuid();
+  definition.properties[commit::kCreatedByFirn] = "true";
+  FIRN_TRY(EnsureNamespace(catalog, config.name.ns));
+  return catalog.CreateTable(Identifier(config.name), definition);
+}
+
+Status CheckWritable(const TableConfig& config, const iceberg::TableMetadata& table) {
+  if (table.format_version < 2) {
+    return Error(ErrorKind::kUnsupported, fmt::format("table {} has format version 1, which Firn reads but does not write", config.name.ToString()))
+        .WithRemedy("Upgrade it: ALTER TABLE ... SET TBLPROPERTIES ('format-version'='2').");
+  }
+  return CheckDeclaredColumns(config, table);
+}
+
+}  // namespace
+
+iceberg::TableIdentifier Identifier(const TableName& name) { return {name.ns, name.name}; }
+
+decode::Evolution EffectiveEvolution(const TableConfig& config) {
+  if (config.schema_evolution) return *config.schema_evolution;
+  return config.columns.empty() ? decode::Evolution::kAdd : decode::Evolution::kNone;
+}
+
+Result<OpenedTable> OpenOrCreateTable(iceberg::Catalog& catalog, const TableConfig& config, runtime::IdSource& ids,
+                                      const InferColumns& infer) {
+  const std::string context = "table " + config.name.ToString();
+  auto loaded = catalog.LoadTable(Identifier(config.name));
+  bool created = false;
+  if (!loaded.ok() && loaded.error().kind() == ErrorKind::kNotFound) {
+    if (!config.create) {
+      return Error(ErrorKind::kNotFound, "the table does not exist")
+          .WithRemedy("Create it, or set create: true.")
+          .WithContext(context);
+    }
+    loaded = Create(catalog, config, ids, infer);
+    created = loaded.ok();
+    if (!loaded.ok() && loaded.error().kind() == ErrorKind::kAlreadyExists) {
+      loaded = catalog.LoadTable(Identifier(config.name));  // somebody else made it at the same time
+    }
+  }
+  if (!loaded.ok()) return std::move(loaded).error().WithContext(context);
+  FIRN_TRY(CheckWritable(config, *loaded->metadata));
+  return OpenedTable{std::move(loaded).value(), created};
+}
+
+Status CheckDeclaredColumns(const TableConfig& config, const iceberg::TableMetadata& table) {
+  if (config.columns.empty()) return Ok();
+  FIRN_ASSIGN(auto declared, SchemaOfColumns(config.columns, table.format_version));
+  std::string problems;
+  for (const NestedField& field : declared->fields()) {
+    const NestedField* actual = table.schema()->as_struct()->FindField(field.name);
+    if (actual == nullptr) {
+      problems += fmt::format("{}column {} is not in the table", problems.empty() ? "" : "; ", field.name);
+    } else if (!SameShape(*field.type, *actual->type) && !Widened(*field.type, *actual->type, table.format_version)) {
+      problems += fmt::format("{}column {} is declared {} and is {} in the table", problems.empty() ? "" : "; ", field.name,
+                              field.type->ToString(), actual->type->ToString());
+    }
+  }
+  if (problems.empty()) return Ok();
+  return Error(ErrorKind::kInvalidArgument, problems)
+      .WithRemedy("Change `columns` to what the table has, or alter the table.")
+      .WithContext("table " + config.name.ToString());
+}
+
+Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const iceberg::TableMetadata& table, arrow::MemoryPool* pool) {
+  decode::BoundSchema bound;
+  bound.schema = table.schema();
+  bound.unknown_fields = config.table.unknown_fields;
+  bound.evolution = EffectiveEvolution(config.table);
+  bound.max_columns = config.table.max_columns;
+  bound.target_table = config.table.name.ToString();
+  bound.dead_letter_tombstones = config.tombstones == TombstonePolicy::kDeadLetter;
+  bound.pool = pool;
+  for (const ColumnConfig& column : config.table.columns) {
+    const NestedField* field = bound.schema->as_struct()->FindField(column.name);
+    if (field == nullptr) {
+      return Error(ErrorKind::kInvalidArgument, fmt::format("declared column {} is no longer in table {}", column.name, bound.target_table))
+          .WithRemedy("Change `columns` to what the table has, or alter the table.");
+    }
+    if (column.from.empty() && column.unit == decode::TimeUnit::kNone) continue;
+    bound.mappings[field->id] = {column.from.empty() ? column.name : column.from, column.unit};
+  }
+  return bound;
+}
+
+}  // namespace firn::pipeline
