@@ -77,8 +77,12 @@ const std::map<std::string, Append, std::less<>>& Appenders() {
   static const auto* appenders = new std::map<std::string, Append, std::less<>>{
       {"pipeline", [](auto* b, const Row& r) { return AppendText(b, r.pipeline_id); }},
       {"topic", [](auto* b, const Row& r) { return AppendText(b, r.letter.partition.topic); }},
-      {"partition", [](auto* b, const Row& r) { return static_cast<arrow::Int32Builder*>(b)->Append(r.letter.partition.partition); }},
-      {"offset", [](auto* b, const Row& r) { return static_cast<arrow::Int64Builder*>(b)->Append(r.letter.offset); }},
+      {"partition",
+       [](auto* b, const Row& r) {
+         return static_cast<arrow::Int32Builder*>(b)->Append(r.letter.partition.partition);
+       }},
+      {"offset",
+       [](auto* b, const Row& r) { return static_cast<arrow::Int64Builder*>(b)->Append(r.letter.offset); }},
       {"source_time", [](auto* b, const Row& r) { return AppendInstant(b, r.letter.timestamp_ms); }},
       {"arrival_time", [](auto* b, const Row& r) { return AppendInstant(b, r.arrival_ms); }},
       {"target_table", [](auto* b, const Row& r) { return AppendText(b, r.letter.target_table); }},
@@ -98,8 +102,9 @@ Status CheckColumns(const iceberg::Schema& table_schema) {
   for (const NestedField& field : own->fields()) {
     const NestedField* column = table_schema.as_struct()->FindField(field.name);
     if (column != nullptr && column->type->id() != field.type->id()) {
-      return Error(ErrorKind::kInvalidArgument, "column " + field.name + " of the dead-letter table is " + column->type->ToString() +
-                                                    ", not " + field.type->ToString())
+      return Error(ErrorKind::kInvalidArgument, "column " + field.name + " of the dead-letter table is " +
+                                                    column->type->ToString() + ", not " +
+                                                    field.type->ToString())
           .WithRemedy("Name another table under dead_letters.table.");
     }
   }
@@ -111,8 +116,8 @@ Error FromArrow(const arrow::Status& status) {
   return {kind, "dead letters: " + status.message()};
 }
 
-arrow::Status AppendRows(arrow::RecordBatchBuilder& builder, const std::vector<DeadLetter>& letters, const std::string& pipeline_id,
-                         int64_t arrival_ms, bool keep_payload) {
+arrow::Status AppendRows(arrow::RecordBatchBuilder& builder, const std::vector<DeadLetter>& letters,
+                         const std::string& pipeline_id, int64_t arrival_ms, bool keep_payload) {
   for (int column = 0; column < builder.num_fields(); ++column) {
     auto appender = Appenders().find(builder.schema()->field(column)->name());
     for (const DeadLetter& letter : letters) {
@@ -151,13 +156,16 @@ iceberg::SchemaPtr DeadLetterSchema() {
          });
 }
 
-Result<record::Batch> DeadLetterRows(const std::vector<DeadLetter>& letters, const std::string& pipeline_id, int64_t arrival_ms,
-                                     bool keep_payload, const iceberg::Schema& table_schema, arrow::MemoryPool* pool) {
+Result<record::Batch> DeadLetterRows(const std::vector<DeadLetter>& letters, const std::string& pipeline_id,
+                                     int64_t arrival_ms, bool keep_payload,
+                                     const iceberg::Schema& table_schema, arrow::MemoryPool* pool) {
   FIRN_TRY(CheckColumns(table_schema));
   FIRN_ASSIGN(auto schema, iceberg::ToArrowSchema(table_schema));
-  auto builder = arrow::RecordBatchBuilder::Make(schema, pool == nullptr ? arrow::default_memory_pool() : pool);
+  auto builder =
+      arrow::RecordBatchBuilder::Make(schema, pool == nullptr ? arrow::default_memory_pool() : pool);
   if (!builder.ok()) return FromArrow(builder.status());
-  if (auto status = AppendRows(**builder, letters, pipeline_id, arrival_ms, keep_payload); !status.ok()) return FromArrow(status);
+  if (auto status = AppendRows(**builder, letters, pipeline_id, arrival_ms, keep_payload); !status.ok())
+    return FromArrow(status);
   auto rows = (*builder)->Flush();
   if (!rows.ok()) return FromArrow(rows.status());
   return record::Batch{*rows, table_schema.schema_id(), 0};

@@ -15,13 +15,15 @@ class MemoryPool;
 
 namespace firn::write {
 
-/// Columns of a dead-letter table, in this order (product.md, "Dead letters"). Ids as Java assigns them fresh.
+/// Columns of a dead-letter table, in this order (product.md, "Dead letters"). Ids as Java assigns them
+/// fresh.
 iceberg::SchemaPtr DeadLetterSchema();
 
-/// The letters as rows of a table whose schema holds the columns of DeadLetterSchema by name (ids are the table's; columns that
-/// it does not have are left out, columns that others added are null). `arrival_ms`: when we met them.
-/// Without `keep_payload` key, value and header values are null.
-Result<record::Batch> DeadLetterRows(const std::vector<record::DeadLetter>& letters, const std::string& pipeline_id, int64_t arrival_ms,
-                             bool keep_payload, const iceberg::Schema& table_schema, arrow::MemoryPool* pool);
+/// The letters as rows of a table whose schema holds the columns of DeadLetterSchema by name (ids are the
+/// table's; columns that it does not have are left out, columns that others added are null). `arrival_ms`:
+/// when we met them. Without `keep_payload` key, value and header values are null.
+Result<record::Batch> DeadLetterRows(const std::vector<record::DeadLetter>& letters,
+                                     const std::string& pipeline_id, int64_t arrival_ms, bool keep_payload,
+                                     const iceberg::Schema& table_schema, arrow::MemoryPool* pool);
 
 }  // namespace firn::write
