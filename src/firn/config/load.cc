@@ -240,6 +240,16 @@ void Parse(std::string_view text, const std::shared_ptr<const std::string>& file
   }
 }
 
+/// yaml-cpp takes a quoted text that the end of the file cuts off, if a line break comes before the end;
+/// without it, it throws.
+void CheckLastQuote(std::string_view text, const std::shared_ptr<const std::string>& file,
+                    Problems& problems) {
+  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
+  Problems ignored;
+  TreeBuilder unused(file, kNoEnvironment, ignored);
+  Parse(text, file, unused, problems);
+}
+
 /// Puts the members of `from` into `into`; below the top level maps are joined once more.
 void Merge(Node::Tree& into, const Node::Tree& from, const std::string& path, bool join_maps,
            Problems& problems) {
@@ -274,6 +284,7 @@ std::optional<Node> LoadText(std::string_view text, const std::string& file_name
   if (problems.size() != before) return std::nullopt;
   TreeBuilder builder(file, environment, problems);
   Parse(text, file, builder, problems);
+  if (problems.size() == before) CheckLastQuote(text, file, problems);
   const TreePtr root = builder.root();
   if (problems.size() == before && (!root || root->kind != Node::Kind::kMap)) {
     problems.Add(root ? root->place : Place{file, 1, 1}, {}, "a map of keys is expected at the top level");

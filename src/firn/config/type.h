@@ -49,7 +49,7 @@ using TypePtr = std::shared_ptr<const Type<T>>;
 
 struct TextOptions {
   bool allow_empty = false;
-  std::string allowed;  ///< words for the reference page
+  std::string allowed = {};  ///< words for the reference page
 };
 TypePtr<std::string> Text(TextOptions options = {});
 TypePtr<Secret> SecretText();
