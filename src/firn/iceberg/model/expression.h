@@ -37,7 +37,8 @@ class Filter;
 using FilterPtr = std::shared_ptr<const Filter>;
 
 /// One comparison of one column, bound to a schema. Comparisons with null are unknown, so every op but
-/// kIsNull (and, for floats, kNotNan) is false for a null value: the negated ops too, as in SQL.
+/// kIsNull and kNotNan is false for a null value: the negated ops too, as in SQL. NaN equals itself and
+/// stands above all numbers and -0.0 equals 0.0, as Spark, DuckDB and PostgreSQL compare.
 struct BoundPredicate {
   PredicateOp op = PredicateOp::kIsNull;
   int32_t field_id = 0;
@@ -46,7 +47,7 @@ struct BoundPredicate {
   std::vector<Literal> literals;  ///< of the column's type; none for null and NaN tests, sorted and without
                                   ///< repeats for the two INs
 
-  /// Whether one value (of `type`, maybe null) passes. NaN equals nothing and is not ordered.
+  /// Whether one value (of `type`, maybe null) passes.
   bool Test(const Literal& value) const;
 };
 

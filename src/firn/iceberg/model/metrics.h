@@ -40,7 +40,8 @@ class MetricsConfig {
   MetricsMode ModeOf(int32_t field_id) const;
 
  private:
-  std::map<int32_t, MetricsMode> modes_;
+  MetricsMode default_mode_;
+  std::map<int32_t, MetricsMode> modes_;  ///< only what differs from the default
 };
 
 /// Bounds as a manifest keeps them, Appendix D bytes. Empty: leave the bound out (NaN and null, an upper

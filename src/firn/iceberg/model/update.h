@@ -71,6 +71,9 @@ using Update = std::variant<update::AssignUuid, update::UpgradeFormatVersion, up
                             update::SetSnapshotRef, update::RemoveSnapshots, update::RemoveSnapshotRef,
                             update::SetProperties, update::RemoveProperties, update::SetLocation>;
 
+/// The REST specification's name of an update: `add-snapshot` ...
+std::string_view UpdateName(const Update& update);
+
 /// Requirements of a table commit, named as in the Iceberg REST specification (`TableRequirement`). A closed
 /// set.
 namespace requirement {
@@ -131,7 +134,8 @@ struct NewTable {
   bool keep_field_ids = false;
 };
 
-/// Metadata of a table that does not exist yet (no snapshot).
+/// Metadata of a table that does not exist yet (no snapshot). As Java does, `write.parquet.compression-codec`
+/// is stored as zstd unless given.
 Result<TableMetadata> NewTableMetadata(const NewTable& table, int64_t now_ms);
 
 /// Snapshots and refs that `history.expire.*` (and per-ref settings) release now (our reference
