@@ -184,7 +184,7 @@ class Committer::Attempt {
   std::optional<CommitOutcome> OnAnswer(iceberg::CommitDone& done, std::optional<int64_t> /*parent*/) {
     Ignore(AfterAnswer());  // a kill point; an injected error changes nothing about what was committed
     RemoveUnused(*done.table.metadata);
-    return Committed{std::move(done.table), snapshot_id_, epoch_, tries_};
+    return Committed{std::move(done.table), snapshot_id_, epoch_, tries_, valid_through_ms_};
   }
   std::optional<CommitOutcome> OnAnswer(iceberg::CommitConflict& conflict, std::optional<int64_t> /*parent*/) {
     last_error_ = std::move(conflict.error);
@@ -220,6 +220,10 @@ class Committer::Attempt {
     next.commit_id = commit_id_;
     next.positions = Advance(progress ? progress->positions : record::Positions{}, ranges_);
     epoch_ = next.epoch;
+    valid_through_ms_ = 0;
+    for (const EndObservation& observation : batch_.observed) {
+      if (ReachedEnds(observation, next.positions)) valid_through_ms_ = observation.time_ms;
+    }
     FIRN_TRY(PrepareBuilder(base));
     builder_->SetSummary(Summary(next));
     FIRN_ASSIGN_CTX(auto built, builder_->Build(table, tries_, owner_.clock_.NowMs()), "table " + owner_.config_.table.ToString());
@@ -261,9 +265,7 @@ class Committer::Attempt {
                                                   {kSummaryCommitId, commit_id_},
                                                   {kSummaryEpoch, std::to_string(next.epoch)},
                                                   {kSummaryRanges, EncodeRanges(ranges_, next.positions)}};
-    if (batch_.observed && ReachedEnds(*batch_.observed, next.positions)) {
-      summary[kSummaryValidThrough] = FormatInstantMs(batch_.observed->time_ms);
-    }
+    if (valid_through_ms_ > 0) summary[kSummaryValidThrough] = FormatInstantMs(valid_through_ms_);
     return summary;
   }
 
@@ -321,6 +323,7 @@ class Committer::Attempt {
   int64_t snapshot_id_ = 0;
   int64_t epoch_ = 0;
   int tries_ = 0;
+  int64_t valid_through_ms_ = 0;
   std::vector<Doubt> doubts_;
   bool doubted_ = false;  ///< some try was in doubt, even if the history has settled it since
   std::optional<Error> last_error_;

@@ -39,7 +39,7 @@ struct EndObservation {
 struct TableBatch {
   record::PositionRanges ranges;
   std::vector<iceberg::DataFile> files;
-  std::optional<EndObservation> observed;
+  std::vector<EndObservation> observed;  ///< in order of time; the newest that the positions reach becomes `firn.valid-through`
 };
 
 /// Commits batches of one pipeline to one table and branch: the only caller of the catalog's commit, and the only place

@@ -18,6 +18,7 @@ struct Committed {
   int64_t snapshot_id = 0;
   int64_t epoch = 0;
   int tries = 1;
+  int64_t valid_through_ms = 0;  ///< 0: no observation was reached
 };
 /// Found in the table's history: an earlier try (or process) made exactly this commit.
 struct AlreadyCommitted {

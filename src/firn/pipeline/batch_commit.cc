@@ -51,7 +51,7 @@ void SortLetters(std::vector<record::DeadLetter>& letters) {
 
 }  // namespace
 
-BatchReport CommitPart(BatchPart part, const std::optional<commit::EndObservation>& observed, const BatchCommitContext& context,
+BatchReport CommitPart(BatchPart part, const std::vector<commit::EndObservation>& observed, const BatchCommitContext& context,
                        const std::stop_token& abort) {
   BatchReport report = Counts(part);
   const int64_t begin_ns = context.clock->MonotonicNs();

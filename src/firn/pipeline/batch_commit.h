@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 #include "firn/base/result.h"
 #include "firn/commit/committer.h"
@@ -40,7 +41,7 @@ struct BatchCommitContext {
 
 /// The end of a batch's life, on the committer thread: close the files (on the I/O pool), commit the dead letters, then the rows
 /// with their positions. In this order: a letter must be safe before the positions move past it.
-BatchReport CommitPart(BatchPart part, const std::optional<commit::EndObservation>& observed, const BatchCommitContext& context,
+BatchReport CommitPart(BatchPart part, const std::vector<commit::EndObservation>& observed, const BatchCommitContext& context,
                        const std::stop_token& abort);
 
 }  // namespace firn::pipeline

@@ -81,6 +81,8 @@ void Lane::Stop() {
     changed_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
+  part_.Discard();
+  if (cut_) cut_->Discard();
 }
 
 std::optional<Error> Lane::error() const {

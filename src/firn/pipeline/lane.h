@@ -67,7 +67,7 @@ class Lane {
   void Hold(bool hold);
   /// The next range of this partition begins at `from`, below what the source will hand out (a gap that was decided upon).
   void SetOrigin(const record::SourcePartition& partition, int64_t from);
-  /// Ends the thread. The part it held is lost to the caller unless cut before.
+  /// Ends the thread and discards the part it held. Idempotent.
   void Stop();
 
   /// The lane cannot go on; it stands still until Stop.

@@ -64,6 +64,9 @@ class Pipeline {
 
 std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps);
 
+/// Columns found in a sample of the source's records from the configured start; kNotFound when there are none.
+Result<iceberg::SchemaPtr> InferFromSource(const PipelineDeps& deps);
+
 /// `firn run --dry-run`: reads and decodes a sample; writes nothing. Text for people.
 Result<std::string> DryRun(const PipelineConfig& config, PipelineDeps deps, int64_t sample_records);
 

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <vector>
+
+#include "firn/base/result.h"
+#include "firn/commit/committer.h"
+#include "firn/pipeline/batch_commit.h"
+#include "firn/pipeline/dead_letter_sink.h"
+#include "firn/pipeline/lane.h"
+#include "firn/pipeline/pipeline.h"
+#include "firn/pipeline/start_plan.h"
+#include "firn/pipeline/status_board.h"
+
+namespace firn::pipeline {
+
+/// The control thread of one run: serves the source, cuts the lanes' parts into batches and sends them to the committer thread.
+///
+/// At most one batch commits (`in_flight_`) and one fills (in the lanes, plus `carry_`: what was cut without being committed).
+/// Revocation is a barrier: lanes pause, what holds rows of the revoked partitions is committed within a bound or discarded, only then
+/// are the partitions given up. After a discard everything that is still ours is read again from the table's positions.
+/// Everything here runs on the caller's thread; lanes, committer thread and I/O pool are owned and joined here.
+class Controller {
+ public:
+  Controller(const PipelineConfig& config, PipelineDeps& deps, const RunOptions& options, StatusBoard& status);
+  ~Controller();
+
+  /// Returns when stopped, caught up or failed. Errors carry the way it ended (PipelineEnd follows from the kind).
+  Status Run(const std::stop_token& stop, const std::stop_token& abort);
+
+ private:
+  Status SetUp();
+  Status Loop(const std::stop_token& stop, const std::stop_token& abort);
+  Status Turn();
+
+  Status Handle(const source::SourceEvent& event);
+  Status OnAssigned(const std::vector<record::SourcePartition>& partitions);
+  Status OnRevoked(const source::PartitionsRevoked& revoked);
+
+  Status CheckLanes();
+  Status ServeSchemaRequest();
+  Status CollectCommit();
+  Status OnReport(BatchReport report);
+  Status ServeRefusal();
+  Status OnCommitted(const BatchReport& report, const iceberg::LoadedTable& table, int64_t snapshot_id);
+  Status AdoptTable(const iceberg::LoadedTable& table);
+
+  bool BatchDue();
+  bool OverLimits() const;
+  Result<BatchPart> Cut(bool pause);
+  Status Submit(BatchPart part);
+  Status CheckDeadLetterRatio(const BatchPart& part);
+  Status AwaitCommit(int64_t bound_ms);
+  Status DiscardFilling();
+  Status Resync();
+  void ResumeLanes(bool drop_polled);
+  Status Flush();
+  bool CaughtUp() const;
+
+  Status RefreshLag();
+  void Observe(commit::EndObservation observation);
+  std::map<record::SourcePartition, int64_t> ReadPositions() const;
+  void PublishCounters();
+  void ShowTrouble(const Error& error);
+
+  /// Calls until it succeeds, fails for good or the run is ended; shows DEGRADED meanwhile.
+  template <typename T>
+  Result<T> Persist(const std::function<Result<T>()>& call) {
+    for (;;) {
+      Result<T> result = call();
+      if (result.ok() || result.error().retry() == RetryHint::kNo || abort_.stop_requested()) return result;
+      ShowTrouble(result.error());
+      clock_.SleepMs(kPersistPauseMs);
+    }
+  }
+
+  static constexpr int64_t kPersistPauseMs = 500;
+
+  const PipelineConfig& config_;
+  PipelineDeps& deps_;
+  const RunOptions& options_;
+  StatusBoard& status_;
+  runtime::Clock& clock_;
+
+  std::stop_source abort_;  ///< given to the committer; requested by the caller's abort or the shutdown limit
+  std::unique_ptr<source::Source> source_;
+  std::unique_ptr<runtime::Executor> io_;
+  std::unique_ptr<runtime::Executor> commit_thread_;
+  std::unique_ptr<commit::Committer> committer_;
+  std::unique_ptr<DeadLetterSink> dead_letters_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+
+  TableViewPtr view_;
+  record::Positions started_;  ///< partitions that are ours, where each was started or sought to last
+  std::map<record::SourcePartition, int64_t> targets_;  ///< bounded runs: read up to here
+  bool targets_known_ = false;
+  BatchPart carry_;
+  std::optional<std::future<BatchReport>> in_flight_;
+  std::optional<commit::FenceMismatch> refused_by_;  ///< the fence refused a batch: everything is read again from the table
+  std::vector<commit::EndObservation> observed_;
+  std::map<record::SourcePartition, int> refused_;  ///< times the fence refused a partition since its last commit
+  int64_t epoch_ = 0;
+  int64_t batch_begin_ns_ = 0;  ///< 0: nothing fills
+  int64_t next_lag_ns_ = 0;
+  int64_t trouble_until_ns_ = 0;
+  int64_t window_records_ = 0;  ///< of fail_above
+  int64_t window_bad_ = 0;
+  bool held_ = false;
+};
+
+}  // namespace firn::pipeline

@@ -1,0 +1,113 @@
+#include "firn/pipeline/pipeline.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "firn/pipeline/controller.h"
+#include "firn/pipeline/sample.h"
+#include "firn/pipeline/status_board.h"
+#include "firn/pipeline/table_definition.h"
+#include "firn/pipeline/table_setup.h"
+
+namespace firn::pipeline {
+
+namespace {
+
+constexpr int64_t kInferenceSample = 10'000;
+constexpr int64_t kInferenceWaitMs = 10'000;
+
+PipelineEnd EndOf(const Error& error) {
+  switch (error.kind()) {
+    case ErrorKind::kDataLoss:
+      return PipelineEnd::kDataStop;
+    case ErrorKind::kCancelled:
+      return PipelineEnd::kInterrupted;
+    case ErrorKind::kInvalidArgument:
+    case ErrorKind::kNotFound:
+    case ErrorKind::kUnsupported:
+      return error.domain() == ErrorDomain::kUser ? PipelineEnd::kUserError : PipelineEnd::kFailed;
+    default:
+      return PipelineEnd::kFailed;
+  }
+}
+
+class PipelineImpl : public Pipeline {
+ public:
+  PipelineImpl(PipelineConfig config, PipelineDeps deps) : config_(std::move(config)), deps_(std::move(deps)) {
+    status_.Write([this](PipelineStatus& s) {
+      s.id = config_.id;
+      s.table = config_.table.name.ToString();
+      s.catalog_uri = deps_.catalog_uri;
+    });
+  }
+
+  PipelineResult Run(const RunOptions& options, std::stop_token stop, std::stop_token abort) override {
+    Status ended = Ok();
+    {
+      Controller controller(config_, deps_, options, status_);
+      ended = controller.Run(stop, abort);
+    }
+    const PipelineStatus last = status_.Read();
+    if (ended.ok() && options.fail_on_dead_letters && last.dead_letters > 0) {
+      ended = Error(ErrorKind::kUnavailable, fmt::format("{} records went to the dead-letter table {}", last.dead_letters,
+                                                         config_.dead_letters.table.ToString()))
+                  .WithRetry(RetryHint::kNo);
+    }
+    if (ended.ok()) {
+      status_.Write([](PipelineStatus& s) { s.state = PipelineState::kFinished; });
+      return {};
+    }
+    PipelineResult result{EndOf(ended.error()), ended.error().ToString()};
+    // Before the first record was taken it is the set-up that is wrong; later the same error is a failure of the run.
+    if (result.end == PipelineEnd::kUserError && last.commits > 0) result.end = PipelineEnd::kFailed;
+    status_.Write([&](PipelineStatus& s) {
+      s.state = PipelineState::kFailed;
+      s.reason = result.message;
+    });
+    return result;
+  }
+
+  PipelineStatus status() const override { return status_.Read(); }
+
+ private:
+  PipelineConfig config_;
+  PipelineDeps deps_;
+  StatusBoard status_;
+};
+
+struct Sampled {
+  std::vector<record::RawBatch> batches;
+};
+
+Result<Sampled> SampleFromStart(const PipelineDeps& deps, int64_t records) {
+  FIRN_ASSIGN(auto source, deps.make_source(1));
+  FIRN_TRY(source->Open());
+  FIRN_ASSIGN(auto all, source->ListPartitions());
+  std::vector<record::SourcePartition> partitions;
+  for (const auto& [partition, bound] : all) partitions.push_back(partition);
+  FIRN_ASSIGN(auto start, source->ResolveStart(partitions));
+  FIRN_TRY(source->Subscribe(/*bounded=*/true));
+  FIRN_ASSIGN(auto batches, ReadSample(*source, start, records, kInferenceWaitMs));
+  source->Close();
+  return Sampled{std::move(batches)};
+}
+
+}  // namespace
+
+std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps) {
+  return std::make_unique<PipelineImpl>(std::move(config), std::move(deps));
+}
+
+Result<iceberg::SchemaPtr> InferFromSource(const PipelineDeps& deps) {
+  FIRN_ASSIGN(auto sampled, SampleFromStart(deps, kInferenceSample));
+  int64_t records = 0;
+  for (const auto& batch : sampled.batches) records += static_cast<int64_t>(batch.size());
+  if (records == 0) {
+    return Error(ErrorKind::kNotFound, "the source holds no records to infer columns from")
+        .WithRemedy("Declare `columns`, create the table, or start again when there are records.");
+  }
+  return deps.infer_schema(sampled.batches);
+}
+
+}  // namespace firn::pipeline

@@ -1,0 +1,50 @@
+#include "firn/pipeline/sample.h"
+
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "firn/runtime/clock.h"
+
+namespace firn::pipeline {
+
+namespace {
+
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr int kPollMs = 100;
+
+}  // namespace
+
+Result<std::vector<record::RawBatch>> ReadSample(source::Source& source, const record::Positions& positions, int64_t records, int64_t wait_ms) {
+  std::vector<record::SourcePartition> partitions;
+  for (const auto& [partition, position] : positions) partitions.push_back(partition);
+  FIRN_ASSIGN(auto bounds, source.Bounds(partitions));
+  std::set<record::SourcePartition> open;
+  for (const auto& [partition, bound] : bounds) {
+    if (positions.at(partition).next < bound.end) open.insert(partition);
+  }
+  FIRN_TRY(source.Start(positions));
+  std::vector<record::RawBatch> sample;
+  int64_t taken = 0;
+  const int64_t end_ns = runtime::SystemClock().MonotonicNs() + wait_ms * kNsPerMs;
+  while (taken < records && !open.empty() && runtime::SystemClock().MonotonicNs() < end_ns) {
+    FIRN_ASSIGN(auto events, source.PollControl(0));
+    for (const auto& event : events) {
+      if (const auto* trouble = std::get_if<source::SourceTrouble>(&event); trouble != nullptr && trouble->error.retry() == RetryHint::kNo) {
+        return trouble->error;
+      }
+    }
+    source::PollBudget budget;
+    budget.timeout_ms = kPollMs;
+    budget.max_records = static_cast<size_t>(records - taken);
+    FIRN_ASSIGN(auto polled, source.Poll(0, budget));
+    for (record::RawBatch& raw : polled) {
+      taken += static_cast<int64_t>(raw.size());
+      if (raw.range.to >= bounds[raw.partition].end) open.erase(raw.partition);
+      sample.push_back(std::move(raw));
+    }
+  }
+  return sample;
+}
+
+}  // namespace firn::pipeline

@@ -1,0 +1,150 @@
+#include "firn/pipeline/start_plan.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "firn/commit/protocol/progress.h"
+#include "firn/commit/protocol/resume.h"
+#include "firn/pipeline/table_setup.h"
+
+namespace firn::pipeline {
+
+namespace {
+
+using record::Positions;
+using record::SourcePartition;
+using Bounds = std::map<SourcePartition, source::PartitionBounds>;
+
+Error Stop(const StartContext& context, std::string found, std::string remedy) {
+  return Error(ErrorKind::kDataLoss, std::move(found)).WithRemedy(std::move(remedy)).WithContext("table " + context.config->table.name.ToString());
+}
+
+Result<commit::ResumeDecision> Decide(const StartContext& context, const iceberg::TableMetadata& table, const Bounds& bounds) {
+  commit::ResumeFacts facts;
+  facts.table = &table;
+  facts.pipeline_id = context.config->id;
+  facts.branch = context.config->table.branch;
+  facts.first_run_allowed = context.options->first_run;
+  facts.adopt = context.options->adopt;
+  std::set<std::string> topics;
+  for (const auto& [partition, bound] : bounds) {
+    topics.insert(partition.topic);
+    facts.source.cluster_id = bound.identity.cluster_id;
+  }
+  facts.topics.assign(topics.begin(), topics.end());
+  if (!table.properties.contains(commit::ProgressKey(facts.pipeline_id, facts.branch))) {
+    FIRN_ASSIGN(facts.group_notes, context.source->GroupNotes());
+  }
+  return commit::DecideResume(facts);
+}
+
+// Positions that this pipeline's own property does not hold yet become its marker in the table, before anything is read.
+Status CommitMarker(const StartContext& context, const Positions& start) {
+  commit::CommitOutcome outcome = context.commit_start(start);
+  if (std::holds_alternative<commit::Committed>(outcome) || std::holds_alternative<commit::AlreadyCommitted>(outcome)) return Ok();
+  if (auto* rejected = std::get_if<commit::Rejected>(&outcome)) return std::move(rejected->error);
+  if (auto* conflict = std::get_if<commit::ConflictExhausted>(&outcome)) return std::move(conflict->error);
+  return std::move(std::get<commit::UnknownOutcome>(outcome).error);
+}
+
+// First run: the resolved start of every partition, not only of ours.
+Status CommitFirstStart(const StartContext& context) {
+  FIRN_ASSIGN(auto all, context.source->ListPartitions());
+  std::vector<SourcePartition> partitions;
+  for (const auto& [partition, bound] : all) partitions.push_back(partition);
+  FIRN_ASSIGN(auto start, context.source->ResolveStart(partitions));
+  return CommitMarker(context, start);
+}
+
+/// Sorts the assigned partitions that the table knows into those that go on, were trimmed, or are no longer the same log.
+class Checker {
+ public:
+  Checker(const StartContext& context, const Bounds& bounds, StartPlan& plan) : context_(context), bounds_(bounds), plan_(plan) {}
+
+  Status Check(const SourcePartition& partition, const record::PartitionPosition& position) {
+    const source::PartitionBounds& bound = bounds_.at(partition);
+    commit::LogFacts log{bound.first, bound.end, bound.identity, std::nullopt};
+    if (position.last && position.next > bound.first && position.next <= bound.end) {
+      FIRN_ASSIGN(log.before, context_.source->FingerprintBefore(partition, position.next));
+    }
+    const auto check = commit::CheckPartition(position, log);
+    if (const auto* recreated = std::get_if<commit::PartitionRecreated>(&check)) {
+      recreated_.push_back(fmt::format("{}[{}]: {}", partition.topic, partition.partition, recreated->why));
+      return Ok();
+    }
+    if (const auto* trimmed = std::get_if<commit::PartitionTrimmed>(&check)) {
+      trimmed_.push_back(fmt::format("{}[{}]: records [{}, {}) are gone", partition.topic, partition.partition, trimmed->from, trimmed->to));
+      plan_.origins[partition] = trimmed->from;
+    }
+    record::PartitionPosition start = position;
+    start.next = std::max(position.next, bound.first);
+    start.identity = bound.identity;
+    plan_.positions[partition] = std::move(start);
+    return Ok();
+  }
+
+  Status Verdict() const {
+    if (!recreated_.empty()) {
+      return Stop(context_, fmt::format("the source is not the one that was read: {}", fmt::join(recreated_, "; ")),
+                  "If the new log is to be read from its start, use a new pipeline id or table, or remove the progress property and run with --first-run.");
+    }
+    if (!trimmed_.empty() && context_.config->on_data_loss == OnDataLoss::kFail) {
+      return Stop(context_, fmt::format("the log was trimmed past our position: {}", fmt::join(trimmed_, "; ")),
+                  "Set on_data_loss: earliest to go on from the first record that is left.");
+    }
+    return Ok();
+  }
+
+ private:
+  const StartContext& context_;
+  const Bounds& bounds_;
+  StartPlan& plan_;
+  std::vector<std::string> recreated_;
+  std::vector<std::string> trimmed_;
+};
+
+}  // namespace
+
+Result<StartPlan> PlanStart(const StartContext& context, const std::vector<SourcePartition>& partitions) {
+  FIRN_ASSIGN(auto bounds, context.source->Bounds(partitions));
+  FIRN_ASSIGN(auto table, context.catalog->LoadTable(Identifier(context.config->table.name)));
+  FIRN_ASSIGN(auto decision, Decide(context, *table.metadata, bounds));
+  StartPlan plan;
+  Positions known;
+  if (const auto* stop = std::get_if<commit::ResumeStop>(&decision)) return Stop(context, stop->found, stop->remedy);
+  if (const auto* at = std::get_if<commit::ResumeAt>(&decision)) {
+    known = at->positions;
+    plan.epoch = at->epoch;
+    plan.how = at->how;
+    if (!table.metadata->properties.contains(commit::ProgressKey(context.config->id, context.config->table.branch))) {
+      FIRN_TRY(CommitMarker(context, known));  // adopted, or the property was lost
+    }
+  } else {
+    FIRN_TRY(CommitFirstStart(context));
+    FIRN_ASSIGN(known, TablePositions(*context.catalog, *context.config));
+    plan.how = "first run";
+  }
+  Checker checker(context, bounds, plan);
+  for (const auto& [partition, bound] : bounds) {
+    auto position = known.find(partition);
+    if (position != known.end()) {
+      FIRN_TRY(checker.Check(partition, position->second));
+    } else {
+      plan.positions[partition] = {bound.first, bound.identity, std::nullopt};  // found later: from its first record
+    }
+  }
+  FIRN_TRY(checker.Verdict());
+  return plan;
+}
+
+Result<Positions> TablePositions(iceberg::Catalog& catalog, const PipelineConfig& config) {
+  FIRN_ASSIGN(auto table, catalog.LoadTable(Identifier(config.table.name)));
+  FIRN_ASSIGN(auto progress, commit::FindProgress(*table.metadata, config.id, config.table.branch));
+  return progress ? std::move(progress->positions) : Positions{};
+}
+
+}  // namespace firn::pipeline
