@@ -84,7 +84,7 @@ add_library(firn_warnings INTERFACE)
 target_compile_options(firn_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Werror
   -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wsuggest-override
-  -Wformat=2 -Wimplicit-fallthrough -Wextra-semi -Wvla -Wcast-align)
+  -Wformat=2 -Wimplicit-fallthrough -Wextra-semi -Wno-missing-field-initializers -Wvla -Wcast-align)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms of g++ 12 inside its own string and variant code once it inlines them.
   target_compile_options(firn_warnings INTERFACE
