@@ -59,7 +59,7 @@ class ContainerReader {
 
 struct ContainerOptions {
   Codec codec = Codec::kDeflate;
-  std::optional<int32_t> level;
+  std::optional<int32_t> level = std::nullopt;
   size_t block_bytes = 64'000;  ///< uncompressed size at which a block is closed
   /// Seed of the 16 bytes between blocks; any text that differs from file to file (its location).
   std::string sync_seed;

@@ -19,7 +19,8 @@ enum class FileContent : uint8_t { kData = 0, kPositionDeletes = 1, kEqualityDel
 enum class ManifestContent : uint8_t { kData = 0, kDeletes = 1 };
 enum class EntryStatus : uint8_t { kExisting = 0, kAdded = 1, kDeleted = 2 };
 
-/// data_file of a manifest entry (spec, "Manifests"; field ids in our reference section 6). Metrics are keyed by field id.
+/// data_file of a manifest entry (spec, "Manifests"; field ids in our reference section 6). Metrics are keyed
+/// by field id.
 struct DataFile {
   FileContent content = FileContent::kData;
   std::string file_path;
@@ -46,8 +47,8 @@ struct DataFile {
 
 struct ManifestEntry {
   EntryStatus status = EntryStatus::kAdded;
-  std::optional<int64_t> snapshot_id;           ///< null inherits
-  std::optional<int64_t> sequence_number;       ///< data sequence number; null inherits (added only)
+  std::optional<int64_t> snapshot_id;      ///< null inherits
+  std::optional<int64_t> sequence_number;  ///< data sequence number; null inherits (added only)
   std::optional<int64_t> file_sequence_number;
   DataFile file;
   bool live() const { return status != EntryStatus::kDeleted; }
@@ -59,6 +60,9 @@ struct FieldSummary {
   std::optional<std::string> lower_bound;
   std::optional<std::string> upper_bound;
 };
+
+/// Sequence numbers of a manifest that no commit has taken yet.
+inline constexpr int64_t kInheritedSequenceNumber = -1;
 
 /// One row of a manifest list. Counts are empty where an old writer left them out ("assume non-zero").
 struct ManifestFile {
@@ -79,23 +83,29 @@ struct ManifestFile {
 /// Manifests of a snapshot, in list order. v1 snapshots with inline `manifests` work too.
 Result<std::vector<ManifestFile>> ReadManifestList(store::Store& store, const Snapshot& snapshot);
 
-/// Entries with inherited snapshot id, sequence numbers and first_row_id filled in. Corrupt input is kCorrupt with the path.
-Result<std::vector<ManifestEntry>> ReadManifest(store::Store& store, const ManifestFile& manifest, const TableMetadata& metadata);
+/// Entries with inherited snapshot id, sequence numbers and first_row_id filled in. Corrupt input is kCorrupt
+/// with the path.
+Result<std::vector<ManifestEntry>> ReadManifest(store::Store& store, const ManifestFile& manifest,
+                                                const TableMetadata& metadata);
 
 struct ManifestWriteOptions {
   int format_version = 2;
-  std::string compression = "gzip";  ///< `write.manifest.compression-codec`: gzip | snappy | zstd | uncompressed
+  std::string compression =
+      "gzip";  ///< `write.manifest.compression-codec`: gzip | snappy | zstd | uncompressed
   std::optional<int32_t> compression_level;
 };
 
-/// Writes one manifest of one spec; added entries keep null sequence numbers. The result's sequence numbers are -1 ("inherit") for the caller to set.
-Result<ManifestFile> WriteManifest(store::Store& store, const std::string& location, const Schema& schema, const PartitionSpec& spec,
-                                   ManifestContent content, int64_t snapshot_id, const std::vector<ManifestEntry>& entries,
+/// Writes one manifest of one spec; added entries keep null sequence numbers. The result's sequence numbers
+/// are -1 ("inherit") for the caller to set.
+Result<ManifestFile> WriteManifest(store::Store& store, const std::string& location, const Schema& schema,
+                                   const PartitionSpec& spec, ManifestContent content, int64_t snapshot_id,
+                                   const std::vector<ManifestEntry>& entries,
                                    const ManifestWriteOptions& options);
 
-/// Writes the manifest list of `snapshot`; fills sequence numbers of new manifests (-1) and, in v3, first row ids.
-/// Returns the row ids assigned (v3), 0 else.
-Result<int64_t> WriteManifestList(store::Store& store, const std::string& location, const Snapshot& snapshot, int format_version,
-                                  std::vector<ManifestFile>& manifests, int64_t first_row_id);
+/// Writes the manifest list of `snapshot`; fills sequence numbers of new manifests (-1) and, in v3, first row
+/// ids. Returns the row ids assigned (v3), 0 else.
+Result<int64_t> WriteManifestList(store::Store& store, const std::string& location, const Snapshot& snapshot,
+                                  int format_version, std::vector<ManifestFile>& manifests,
+                                  int64_t first_row_id);
 
 }  // namespace firn::iceberg
