@@ -8,7 +8,7 @@
 #include <arrow/type.h>
 #include <arrow/util/bitmap_ops.h>
 
-#include <limits>
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +16,7 @@
 #include "firn/iceberg/scan/arrow_error.h"
 #include "firn/iceberg/scan/arrow_literal.h"
 #include "firn/iceberg/scan/arrow_schema.h"
+#include "firn/iceberg/scan/column_path.h"
 
 namespace firn::write {
 
@@ -224,34 +225,7 @@ Result<ArrayPtr> Nulls(const TypePtr& type, int64_t length, arrow::MemoryPool* p
   return nulls;
 }
 
-bool FindIn(const std::vector<iceberg::NestedField>& fields, int32_t field_id, std::vector<int>& path) {
-  for (size_t i = 0; i < fields.size(); ++i) {
-    path.push_back(static_cast<int>(i));
-    if (fields[i].id == field_id) return true;
-    if (fields[i].type->id() == TypeId::kStruct && FindIn(fields[i].type->fields(), field_id, path))
-      return true;
-    path.pop_back();
-  }
-  return false;
-}
-
 }  // namespace
-
-std::optional<std::vector<int>> FindColumnPath(const iceberg::Schema& schema, int32_t field_id) {
-  std::vector<int> path;
-  if (!FindIn(schema.fields(), field_id, path)) return std::nullopt;
-  return path;
-}
-
-Result<ArrayPtr> ColumnAt(const arrow::RecordBatch& batch, const std::vector<int>& path,
-                          arrow::MemoryPool* pool) {
-  ArrayPtr column = batch.column(path[0]);
-  for (size_t i = 1; i < path.size(); ++i) {
-    FIRN_ARROW_ASSIGN(column,
-                      static_cast<const arrow::StructArray&>(*column).GetFlattenedField(path[i], pool));
-  }
-  return column;
-}
 
 TransformKernel::TransformKernel(const Transform& transform, TypePtr source_type, TypePtr result_type,
                                  std::vector<int> path)
@@ -262,7 +236,7 @@ TransformKernel::TransformKernel(const Transform& transform, TypePtr source_type
 
 Result<TransformKernel> TransformKernel::Make(const Transform& transform, int32_t source_id,
                                               const iceberg::Schema& schema) {
-  const auto path = FindColumnPath(schema, source_id);
+  const auto path = iceberg::FindColumnPath(schema, source_id);
   if (transform.kind() == TransformKind::kVoid) {
     TypePtr type = path ? schema.FindById(source_id)->type : Type::Primitive(TypeId::kInt);
     if (!type->is_primitive()) type = Type::Primitive(TypeId::kInt);
@@ -283,7 +257,7 @@ Result<TransformKernel> TransformKernel::Make(const Transform& transform, int32_
 
 Result<ArrayPtr> TransformKernel::Apply(const arrow::RecordBatch& batch, arrow::MemoryPool* pool) const {
   if (path_.empty()) return Nulls(result_type_, batch.num_rows(), pool);
-  FIRN_ASSIGN(const ArrayPtr source, ColumnAt(batch, path_, pool));
+  FIRN_ASSIGN(const ArrayPtr source, iceberg::ColumnAt(batch, path_, pool));
   return ApplyTo(source, pool);
 }
 

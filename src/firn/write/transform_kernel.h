@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "firn/base/result.h"
@@ -38,13 +37,5 @@ class TransformKernel {
   iceberg::TypePtr result_type_;
   std::vector<int> path_;  ///< column index, then struct field indices; empty: the column is gone (void only)
 };
-
-/// Position of a field as column index and struct child indices; empty optional for unknown fields and for
-/// those in lists and maps.
-std::optional<std::vector<int>> FindColumnPath(const iceberg::Schema& schema, int32_t field_id);
-
-/// The column at a path, null where any enclosing struct is null.
-Result<std::shared_ptr<arrow::Array>> ColumnAt(const arrow::RecordBatch& batch, const std::vector<int>& path,
-                                               arrow::MemoryPool* pool);
 
 }  // namespace firn::write
