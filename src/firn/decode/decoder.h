@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "firn/base/result.h"
@@ -22,44 +23,52 @@ class MemoryPool;
 namespace firn::decode {
 
 enum class UnknownFields : uint8_t { kIgnore, kRescue, kDeadLetter };
-enum class Evolution : uint8_t { kNone, kAdd, kAddAndWiden };
+using record::Evolution;
 enum class TimeUnit : uint8_t { kNone, kSeconds, kMillis, kMicros, kNanos };
+
+/// Column that UnknownFields::kRescue fills: an optional string at the top of the schema.
+inline constexpr std::string_view kRescuedColumn = "_rescued";
+/// Struct of a record's source position; no field of a record goes there.
+inline constexpr std::string_view kKafkaColumn = "_kafka";
 
 /// How one top-level column is found in the record.
 struct ColumnMapping {
-  std::string from;                    ///< field name in the record; dotted for nested (`a.b`)
+  std::string from;  ///< field name in the record; dotted for nested (`a.b`; `a\\.b` is one name with a dot)
   TimeUnit epoch_unit = TimeUnit::kNone;  ///< numbers for time-like columns; kNone: numbers are refused
 };
 
 /// A table schema bound to field ids, and how records map onto it.
 struct BoundSchema {
-  iceberg::SchemaPtr schema;                        ///< of the table, with ids
-  std::map<int32_t, ColumnMapping> mappings;        ///< by top-level field id; absent: same name
+  iceberg::SchemaPtr schema;                  ///< of the table, with ids
+  std::map<int32_t, ColumnMapping> mappings;  ///< by top-level field id; absent: same name
   UnknownFields unknown_fields = UnknownFields::kIgnore;
   Evolution evolution = Evolution::kNone;
   int32_t max_columns = 1000;
-  std::string target_table;                         ///< for dead letters
-  bool dead_letter_tombstones = false;              ///< false: skipped and counted
-  arrow::MemoryPool* pool = nullptr;                ///< null: Arrow's default
+  std::vector<record::RefusedChange> refused;  ///< changes that route/ found impossible: not asked for again
+  std::string target_table;                    ///< for dead letters
+  bool dead_letter_tombstones = false;         ///< false: skipped and counted
+  arrow::MemoryPool* pool = nullptr;           ///< null: Arrow's default
 };
 
 struct DecodeCounters {
   int64_t tombstones_skipped = 0;
-  int64_t unknown_fields_ignored = 0;
+  int64_t unknown_fields_ignored =
+      0;  ///< with evolution also new fields that hold nothing yet (null, {}, [])
 };
 
 /// Outcome for the records [begin, begin + consumed) of a raw batch.
 struct DecodeResult {
-  record::Batch batch;                          ///< rows is null when none was decoded
-  std::vector<record::DeadLetter> dead_letters; ///< in offset order, with original bytes
-  std::optional<record::SchemaDelta> delta;     ///< set when decoding was cut: record begin + consumed needs it
+  record::Batch batch;                           ///< rows is null when none was decoded
+  std::vector<record::DeadLetter> dead_letters;  ///< in offset order, with original bytes
+  std::optional<record::SchemaDelta> delta;  ///< set when decoding was cut: record begin + consumed needs it
   size_t consumed = 0;
   DecodeCounters counters;
 };
 
 /// (raw batch, bound schema) -> Arrow batch, dead letters, schema delta.
-/// Total: each record ends as a row, a dead letter, a counted tombstone, or beyond the cut. No I/O, no unknown field dropped
-/// without a count. One per lane and table; not thread-safe. Errors only for broken invariants or memory.
+/// Total: each record ends as a row, a dead letter, a counted tombstone, or beyond the cut. No I/O, no
+/// unknown field dropped without a count. One per lane and table; not thread-safe. Errors only for broken
+/// invariants or memory.
 class Decoder {
  public:
   virtual ~Decoder() = default;

@@ -8,6 +8,9 @@
 
 namespace firn::record {
 
+/// What a table's schema may do on its own when records bring more than it holds.
+enum class Evolution : uint8_t { kNone, kAdd, kAddAndWiden };
+
 /// What a decoder saw in the data that the bound schema has no room for. Meets the table's schema in route/.
 struct SchemaDelta {
   struct NewField {
@@ -23,6 +26,13 @@ struct SchemaDelta {
   std::vector<NewField> added;
   std::vector<WidenedField> widened;
   bool empty() const { return added.empty() && widened.empty(); }
+};
+
+/// A part of a delta that the table cannot take. A decoder bound with it asks no more: records that need it are dead letters.
+struct RefusedChange {
+  int32_t field_id = 0;  ///< NewField::parent_id or WidenedField::field_id
+  std::string name;      ///< NewField::name; empty: the widening
+  std::string why;       ///< for people
 };
 
 }  // namespace firn::record

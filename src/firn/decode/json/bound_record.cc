@@ -1,0 +1,217 @@
+#include "firn/decode/json/bound_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "firn/decode/json/inferred_type.h"
+
+namespace firn::decode {
+
+using iceberg::NestedField;
+using iceberg::Type;
+using iceberg::TypeId;
+
+namespace {
+
+/// `a.b` -> a, b; `a\.b` -> "a.b"; empty when a part is empty.
+std::vector<std::string> SplitPath(std::string_view from) {
+  std::vector<std::string> parts(1);
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == '\\' && i + 1 < from.size()) {
+      parts.back() += from[++i];
+    } else if (from[i] == '.') {
+      parts.emplace_back();
+    } else {
+      parts.back() += from[i];
+    }
+  }
+  const bool broken = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
+  return broken ? std::vector<std::string>() : parts;
+}
+
+int Digits(TimeUnit unit) {
+  switch (unit) {
+    case TimeUnit::kNone:
+      return -1;
+    case TimeUnit::kSeconds:
+      return 0;
+    case TimeUnit::kMillis:
+      return 3;
+    case TimeUnit::kMicros:
+      return 6;
+    case TimeUnit::kNanos:
+      return 9;
+  }
+  return -1;
+}
+
+bool IsTimeLike(TypeId id) {
+  switch (id) {
+    case TypeId::kDate:
+    case TypeId::kTime:
+    case TypeId::kTimestamp:
+    case TypeId::kTimestampTz:
+    case TypeId::kTimestampNs:
+    case TypeId::kTimestampTzNs:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Error BadMapping(const NestedField& field, std::string_view why) {
+  return {ErrorKind::kInvalidArgument, fmt::format("column '{}': {}", field.name, why)};
+}
+
+int32_t CountFields(const Type& type) {
+  int32_t count = 0;
+  for (const NestedField& field : type.fields())
+    count += (type.id() == TypeId::kStruct ? 1 : 0) + CountFields(*field.type);
+  return count;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BoundRecord>> BoundRecord::Make(const BoundSchema& bound) {
+  std::unique_ptr<BoundRecord> record(new BoundRecord(bound));
+  FIRN_TRY(record->Bind());
+  return record;
+}
+
+Status BoundRecord::Bind() {
+  root_field_.name = "record";
+  root_field_.required = true;
+  root_field_.type = bound_.schema->as_struct();
+  FIRN_ASSIGN(root_, Column::Make(root_field_, bound_.pool));
+  field_count_ = CountFields(*root_field_.type);
+  AddShape(root_.get(), 0);
+  for (const auto& child : root_->children()) FIRN_TRY(BindTopLevel(*child));
+  if (bound_.unknown_fields == UnknownFields::kRescue && rescued_ == nullptr) {
+    return Error(ErrorKind::kInvalidArgument,
+                 fmt::format("unknown fields are to be rescued, but the table has no column '{}'",
+                             kRescuedColumn))
+        .WithRemedy(fmt::format("Add an optional string column '{}', or choose another unknown_fields.",
+                                kRescuedColumn));
+  }
+  return Ok();
+}
+
+Status BoundRecord::BindTopLevel(Column& column) {
+  const NestedField& field = column.field();
+  if (bound_.unknown_fields == UnknownFields::kRescue && field.name == kRescuedColumn) {
+    if (field.type->id() != TypeId::kString || field.required)
+      return BadMapping(field, "must be an optional string to rescue fields into");
+    rescued_ = &column;
+    return Ok();
+  }
+  FIRN_TRY(BindNested(column, false));
+  const auto mapping = bound_.mappings.find(field.id);
+  if (mapping == bound_.mappings.end() || mapping->second.from.empty()) {
+    KeySlot* slot = root_shape().Add(field.name, KeySlot::Action::kColumn);
+    if (slot == nullptr)
+      return BadMapping(field, fmt::format("another column is read from field '{}' already", field.name));
+    slot->column = &column;
+  } else {
+    FIRN_TRY(BindPath(column, mapping->second.from));
+  }
+  if (mapping == bound_.mappings.end() || mapping->second.epoch_unit == TimeUnit::kNone) return Ok();
+  if (!IsTimeLike(field.type->id())) {
+    return BadMapping(field,
+                      fmt::format("a unit is for dates and times, not for {}", field.type->ToString()));
+  }
+  column.binding().epoch_digits = Digits(mapping->second.epoch_unit);
+  return Ok();
+}
+
+Status BoundRecord::BindPath(Column& column, std::string_view from) {
+  const std::vector<std::string> parts = SplitPath(from);
+  if (parts.empty())
+    return BadMapping(column.field(), fmt::format("from: '{}' is no path of field names", from));
+  ObjectShape* shape = &root_shape();
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    KeySlot* slot = shape->Find(parts[i]);
+    if (slot == nullptr) {
+      slot = shape->Add(parts[i], KeySlot::Action::kObject);
+      slot->object = AddShape(root_.get(), -1);
+    }
+    if (slot->action != KeySlot::Action::kObject) {
+      return BadMapping(
+          column.field(),
+          fmt::format("from: '{}' leads through field '{}', which goes to column '{}' as a whole", from,
+                      parts[i], slot->column->field().name));
+    }
+    shape = slot->object;
+  }
+  KeySlot* slot = shape->Add(parts.back(), KeySlot::Action::kColumn);
+  if (slot == nullptr)
+    return BadMapping(column.field(),
+                      fmt::format("from: another column is read from '{}' (or inside it) already", from));
+  slot->column = &column;
+  return Ok();
+}
+
+Status BoundRecord::BindNested(Column& column, bool is_map_key) {
+  const TypeId id = column.type_id();
+  if (is_map_key && !column.type().is_primitive()) {
+    return Error(ErrorKind::kUnsupported,
+                 fmt::format("map keys of type {} cannot come from JSON", column.type().ToString()));
+  }
+  column.binding().may_widen = !is_map_key && MayWiden(column);
+  if (id == TypeId::kStruct) BindStruct(column);
+  for (size_t i = 0; i < column.children().size(); ++i) {
+    FIRN_TRY_CTX(BindNested(column.child(i), id == TypeId::kMap && i == 0),
+                 fmt::format("column '{}'", column.field().name));
+  }
+  return Ok();
+}
+
+void BoundRecord::BindStruct(Column& column) {
+  ObjectShape* shape = AddShape(&column, column.field().id);
+  column.binding().shape = shape;
+  for (const auto& child : column.children()) {
+    shape->Add(child->field().name, KeySlot::Action::kColumn)->column = child.get();
+  }
+}
+
+ObjectShape* BoundRecord::AddShape(Column* owner, int32_t parent_id) {
+  shapes_.push_back(std::make_unique<ObjectShape>(owner, parent_id));
+  return shapes_.back().get();
+}
+
+KeySlot* BoundRecord::Remember(ObjectShape& shape, std::string_view name) {
+  KeySlot* slot = shape.Remember(name);
+  slot->why_not = WhyNotAddable(shape, name);
+  slot->addable = slot->why_not.empty();
+  return slot;
+}
+
+std::string BoundRecord::WhyNotAddable(const ObjectShape& shape, std::string_view name) const {
+  if (bound_.evolution == Evolution::kNone) return "no column takes it";
+  if (shape.parent_id() < 0) return "it lies in an object whose fields are mapped one by one";
+  if (name.empty()) return "it has no name";
+  if (shape.parent_id() == 0 && iceberg::IsReservedColumnName(name)) return "Iceberg reserves the name";
+  if (shape.parent_id() == 0 && (name == kRescuedColumn || name == kKafkaColumn))
+    return "Firn uses the name itself";
+  for (const auto& child : shape.owner()->children()) {
+    if (child->field().name == name) return "a column of this name is read from another field";
+    if (EqualsIgnoringCase(child->field().name, name)) {
+      return fmt::format("it differs only in case from '{}'", child->field().name);
+    }
+  }
+  for (const record::RefusedChange& refused : bound_.refused) {
+    if (refused.field_id == shape.parent_id() && refused.name == name) return refused.why;
+  }
+  return {};
+}
+
+bool BoundRecord::MayWiden(const Column& column) const {
+  if (bound_.evolution != Evolution::kAddAndWiden) return false;
+  return std::none_of(bound_.refused.begin(), bound_.refused.end(),
+                      [&](const record::RefusedChange& refused) {
+                        return refused.name.empty() && refused.field_id == column.field().id;
+                      });
+}
+
+}  // namespace firn::decode

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string_view>
+
+/// Reason codes of dead letters of stage "decode". Stable: people filter and alert on them (docs/types.md
+/// lists them).
+namespace firn::decode::reason {
+
+inline constexpr std::string_view kEmptyValue = "empty_value";  ///< no bytes, or only white space
+inline constexpr std::string_view kTombstone = "tombstone";  ///< a null value, where those are dead letters
+inline constexpr std::string_view kInvalidUtf8 = "invalid_utf8";
+inline constexpr std::string_view kMalformedJson = "malformed_json";  ///< not JSON, or nested too deeply
+inline constexpr std::string_view kNotAnObject = "not_an_object";     ///< JSON, but no object at the top
+inline constexpr std::string_view kTypeMismatch =
+    "type_mismatch";                                             ///< text for a number, object for text ...
+inline constexpr std::string_view kOutOfRange = "out_of_range";  ///< beyond what the column's type holds
+inline constexpr std::string_view kInexact =
+    "inexact";  ///< digits would be lost: a fraction for an integer ...
+inline constexpr std::string_view kBadDate = "bad_date";
+inline constexpr std::string_view kBadTime = "bad_time";
+inline constexpr std::string_view kBadTimestamp = "bad_timestamp";  ///< also an offset too many or missing
+inline constexpr std::string_view kBadDecimal = "bad_decimal";
+inline constexpr std::string_view kBadUuid = "bad_uuid";
+inline constexpr std::string_view kBadBase64 = "bad_base64";
+inline constexpr std::string_view kBadMapKey = "bad_map_key";
+inline constexpr std::string_view kMissingRequired = "missing_required";
+inline constexpr std::string_view kNullRequired = "null_required";
+inline constexpr std::string_view kUnknownField = "unknown_field";  ///< by policy
+inline constexpr std::string_view kTypeConflict =
+    "type_conflict";  ///< a new field whose values have no common type
+inline constexpr std::string_view kTooManyColumns = "too_many_columns";
+
+}  // namespace firn::decode::reason
