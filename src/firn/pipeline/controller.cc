@@ -141,6 +141,10 @@ Status Controller::Turn() {
 Status Controller::Handle(const source::SourceEvent& event) {
   if (const auto* assigned = std::get_if<source::PartitionsAssigned>(&event)) return OnAssigned(assigned->partitions);
   if (const auto* revoked = std::get_if<source::PartitionsRevoked>(&event)) return OnRevoked(*revoked);
+  if (std::holds_alternative<source::SourceRecovered>(event)) {
+    trouble_until_ns_ = 0;
+    return Ok();
+  }
   const Error& error = std::get<source::SourceTrouble>(event).error;
   if (error.retry() == RetryHint::kNo) return error;
   ShowTrouble(error);

@@ -29,10 +29,16 @@ struct PartitionsRevoked {
   std::vector<record::SourcePartition> partitions;  ///< still ours until Release is called
   bool lost = false;                                ///< already somebody else's: discard, do not commit
 };
+/// error.retry() == kYes: the source goes on trying by itself (brokers down ...), state DEGRADED until
+/// SourceRecovered. kNo: nothing more comes of the partition (or, without one, of the source) until somebody
+/// decides; kDataLoss: the position is no longer in the log, or the log is not the one we read.
 struct SourceTrouble {
-  Error error;        ///< retriable trouble (brokers down ...): state DEGRADED
+  Error error;
+  std::optional<record::SourcePartition> partition;  ///< the one it is about
 };
-using SourceEvent = std::variant<PartitionsAssigned, PartitionsRevoked, SourceTrouble>;
+/// The source answers again after a retriable SourceTrouble.
+struct SourceRecovered {};
+using SourceEvent = std::variant<PartitionsAssigned, PartitionsRevoked, SourceTrouble, SourceRecovered>;
 
 struct PollBudget {
   int timeout_ms = 100;
@@ -42,10 +48,10 @@ struct PollBudget {
 
 /// A source of ordered, positioned records. Bytes in, positions out; knows nothing of tables.
 ///
-/// Threads: one control thread calls everything but Poll. Lane `i` (0..lanes-1) is the only caller of Poll(i);
-/// each started partition belongs to one lane. Positions come from message offsets and end-of-partition events:
-/// the ranges of the batches of one partition join without gap or overlap (offsets inside may have gaps).
-/// Nothing is acknowledged to the outside before Acknowledge.
+/// Threads: one control thread calls everything but Poll. Lane `i` (0..lanes-1) is the only caller of
+/// Poll(i); each started partition belongs to one lane. Positions come from message offsets and
+/// end-of-partition events: the ranges of the batches of one partition join without gap or overlap (offsets
+/// inside may have gaps). Nothing is acknowledged to the outside before Acknowledge.
 class Source {
  public:
   virtual ~Source() = default;
@@ -55,12 +61,15 @@ class Source {
   /// All partitions that match now (bounded runs, `firn check`, status), with their bounds.
   virtual Result<std::map<record::SourcePartition, PartitionBounds>> ListPartitions() = 0;
   /// Bounds of these partitions, fresh from the brokers.
-  virtual Result<std::map<record::SourcePartition, PartitionBounds>> Bounds(const std::vector<record::SourcePartition>& partitions) = 0;
+  virtual Result<std::map<record::SourcePartition, PartitionBounds>> Bounds(
+      const std::vector<record::SourcePartition>& partitions) = 0;
   /// Absolute positions of the configured start (`starting_offsets`, `starting_timestamp`) for a first run.
   virtual Result<record::Positions> ResolveStart(const std::vector<record::SourcePartition>& partitions) = 0;
   /// Fingerprint of the last record below `position`; empty when none is left there.
-  virtual Result<std::optional<record::Fingerprint>> FingerprintBefore(const record::SourcePartition& partition, int64_t position) = 0;
-  /// Metadata note stored with the group's committed offset of any partition of the source, by a prefix; empty when none.
+  virtual Result<std::optional<record::Fingerprint>> FingerprintBefore(
+      const record::SourcePartition& partition, int64_t position) = 0;
+  /// Metadata note stored with the group's committed offset of any partition of the source, by a prefix;
+  /// empty when none.
   virtual Result<std::vector<std::string>> GroupNotes() = 0;
 
   /// Joins the group (or, in a bounded run, takes all partitions). Assignments arrive as events.
@@ -71,16 +80,18 @@ class Source {
   virtual Status Start(const record::Positions& positions) = 0;
   /// Gives revoked partitions up. No batch of theirs is handed out afterwards.
   virtual Status Release(const std::vector<record::SourcePartition>& partitions) = 0;
-  /// Continues started partitions elsewhere. All lanes must stand still (between Poll calls) until this returns;
-  /// whatever was prefetched for these partitions is dropped.
+  /// Continues started partitions elsewhere. All lanes must stand still (between Poll calls) until this
+  /// returns; whatever was prefetched for these partitions is dropped.
   virtual Status Seek(const record::Positions& positions) = 0;
-  /// Records progress at the source for people and monitors (group offsets with `note` as metadata). Never decides a position. Asynchronous, best effort.
+  /// Records progress at the source for people and monitors (group offsets with `note` as metadata). Never
+  /// decides a position. Asynchronous, best effort.
   virtual void Acknowledge(const record::Positions& positions, const std::string& note) = 0;
   /// Leaves the group and closes. Lanes must have ended.
   virtual void Close() = 0;
 
   /// Lane side: up to the budget of records, grouped by partition, in order. Empty on timeout.
-  /// A batch may hold no records and still advance (range.to beyond range.from after control records at the end).
+  /// A batch may hold no records and still advance (range.to beyond range.from after control records at the
+  /// end).
   virtual Result<std::vector<record::RawBatch>> Poll(int lane, const PollBudget& budget) = 0;
 
   /// Bytes prefetched and not yet polled (back-pressure, metrics).
