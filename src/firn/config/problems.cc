@@ -1,6 +1,7 @@
 #include "firn/config/problems.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -15,12 +16,14 @@ void Problems::Add(Place place, std::string path, std::string message) {
 }
 
 std::vector<Problems::Problem> Problems::Sorted() const {
-  const auto key = [](const Problem& problem) {
-    const Place& place = problem.place;
-    return std::make_tuple(place.file ? *place.file : std::string(), place.line, place.column);
-  };
-  std::vector<Problem> sorted = problems_;
-  std::ranges::stable_sort(sorted, {}, key);
+  std::vector<size_t> order(problems_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [this](size_t i) {
+    const Place& place = problems_[i].place;
+    return std::make_tuple(place.file ? *place.file : std::string(), place.line, place.column, i);
+  });
+  std::vector<Problem> sorted;
+  for (const size_t i : order) sorted.push_back(problems_[i]);
   return sorted;
 }
 
