@@ -6,12 +6,15 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "firn/base/bytes.h"
@@ -116,14 +119,9 @@ struct TextAppender {
   void operator()(bool value) const { line += value ? "true" : "false"; }
 };
 
-std::string TextLine(Level level, std::string_view message, const std::vector<LogField>& fields,
-                     bool clear_line) {
-  std::string line = clear_line ? "\r\x1b[K" : "";
-  line.append(NowText())
-      .append(" ")
-      .append(LevelTag(level))
-      .append(" ")
-      .append(Excerpt(message, kMaxTextBytes));
+std::string TextLine(Level level, std::string_view message, const std::vector<LogField>& fields) {
+  std::string line = NowText();
+  line.append(" ").append(LevelTag(level)).append(" ").append(Excerpt(message, kMaxTextBytes));
   for (const LogField& field : fields) {
     line.append(" ").append(field.key).append("=");
     std::visit(TextAppender{line}, field.value.value());
@@ -150,6 +148,29 @@ std::string JsonLine(Level level, std::string_view message, const std::vector<Lo
   return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// What stands below the log on the terminal. Its lock orders whole lines, so that nothing comes between
+/// wiping and drawing.
+struct LiveText {
+  std::mutex mutex;
+  std::string text;
+};
+
+LiveText& Live() {
+  static LiveText& live = *new LiveText();
+  return live;
+}
+
+void Wipe(const std::string& text) {
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  if (lines > 0) std::fputs(fmt::format("\x1b[{}A\x1b[J", lines).c_str(), stderr);
+}
+
+void Draw(const std::string& text) {
+  if (text.empty()) return;
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
 void Write(Level level, std::string_view message, const std::vector<LogField>& fields) {
   if (!LogEnabled(level)) return;
   LogState& state = State();
@@ -160,10 +181,13 @@ void Write(Level level, std::string_view message, const std::vector<LogField>& f
     logger = state.logger;
     options = state.options;
   }
-  const std::string line = options.format == LogFormat::kJson
-                               ? JsonLine(level, message, fields)
-                               : TextLine(level, message, fields, options.clear_line);
+  const std::string line = options.format == LogFormat::kJson ? JsonLine(level, message, fields)
+                                                              : TextLine(level, message, fields);
+  LiveText& live = Live();
+  const std::lock_guard lock(live.mutex);
+  Wipe(live.text);
   logger->log(ToSpdlog(level), spdlog::string_view_t(line));
+  Draw(live.text);
 }
 
 int64_t MonotonicNs() {
@@ -185,6 +209,15 @@ void ConfigureLogging(const LogOptions& options) {
   const std::lock_guard lock(state.mutex);
   state.options = options;
   min_level.store(options.min_level);
+}
+
+void SetLiveText(std::string text) {
+  LiveText& live = Live();
+  const std::lock_guard lock(live.mutex);
+  Wipe(live.text);
+  live.text = std::move(text);
+  Draw(live.text);
+  std::fflush(stderr);
 }
 
 void RateLimitedLog::Log(Level level, std::string_view message, LogFields fields) {

@@ -60,10 +60,14 @@ enum class LogFormat : uint8_t {
 struct LogOptions {
   Level min_level = Level::kInfo;
   LogFormat format = LogFormat::kText;
-  bool clear_line = false;  ///< a live line is on the same terminal: wipe it before each log line
 };
 /// Until called: text, from kInfo on. Thread-safe.
 void ConfigureLogging(const LogOptions& options);
+
+/// Text at the end of the terminal that stderr is, below the log: the progress of a run. Wiped before each
+/// log line and drawn again after it; each call replaces the former text, an empty one takes it away. Lines
+/// must fit the terminal and end in a line break. Thread-safe.
+void SetLiveText(std::string text);
 
 /// A line that may come too often: at most one per `interval_ms`, the next one tells in `suppressed` how many
 /// were left out. One object per place in the code and thing it speaks of. Thread-safe.

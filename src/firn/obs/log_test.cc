@@ -93,5 +93,17 @@ TEST(RateLimitedLogTest, TellsHowManyLinesWereLeftOut) {
   EXPECT_THAT(capture.text(), HasSubstr("later suppressed=2"));
 }
 
+TEST(LogTest, LiveTextStaysBelowTheLines) {
+  testing::internal::CaptureStderr();
+  SetLiveText("one\ntwo\n");
+  Log(Level::kInfo, "batch committed");
+  SetLiveText("");
+  const std::string drawn = testing::internal::GetCapturedStderr();
+  const size_t line = drawn.find("batch committed");
+  ASSERT_NE(line, std::string::npos);
+  EXPECT_TRUE(drawn.starts_with("one\ntwo\n\x1b[2A\x1b[J"));
+  EXPECT_EQ(drawn.substr(line), "batch committed\none\ntwo\n\x1b[2A\x1b[J");
+}
+
 }  // namespace
 }  // namespace firn::obs
