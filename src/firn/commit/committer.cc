@@ -10,6 +10,7 @@
 #include "firn/commit/protocol/progress.h"
 #include "firn/iceberg/meta/append.h"
 #include "firn/runtime/fault_point.h"
+#include "firn/runtime/retry.h"
 #include "firn/store/attempt_files.h"
 
 namespace firn::commit {
@@ -33,34 +34,24 @@ int64_t NumberProperty(const TableMetadata& table, const char* key, int64_t defa
   return value > 0 ? value : default_value;
 }
 
-// Exponential with full jitter on the upper half; the table's own `commit.retry.*` bounds.
+// Pauses between tries; the bounds are the table's own `commit.retry.*`.
 class BackOff {
  public:
-  BackOff(runtime::Clock& clock, runtime::IdSource& ids) : clock_(clock), ids_(ids) {}
+  BackOff(runtime::Clock& clock, runtime::IdSource& ids) : clock_(clock), ids_(ids) { policy_.max_backoff_ms = 60'000; }
 
   void Bounds(const TableMetadata& table) {
-    min_ms_ = NumberProperty(table, "commit.retry.min-wait-ms", 100);
-    max_ms_ = std::max(min_ms_, NumberProperty(table, "commit.retry.max-wait-ms", 60'000));
+    policy_.initial_backoff_ms = NumberProperty(table, "commit.retry.min-wait-ms", 100);
+    policy_.max_backoff_ms = std::max(policy_.initial_backoff_ms, NumberProperty(table, "commit.retry.max-wait-ms", 60'000));
   }
 
   // False when `abort` was requested.
-  bool Wait(const std::stop_token& abort) {
-    const int64_t full = std::min(max_ms_, min_ms_ << std::min(step_++, 20));
-    int64_t left = full / 2 + static_cast<int64_t>(ids_.Random64() % static_cast<uint64_t>(full / 2 + 1));
-    while (left > 0 && !abort.stop_requested()) {
-      const int64_t slice = std::min<int64_t>(left, 50);
-      clock_.SleepMs(slice);
-      left -= slice;
-    }
-    return !abort.stop_requested();
-  }
+  bool Wait(const std::stop_token& abort) { return clock_.SleepUnlessStopped(policy_.BackoffMs(++attempt_, ids_), abort); }
 
  private:
   runtime::Clock& clock_;
   runtime::IdSource& ids_;
-  int64_t min_ms_ = 100;
-  int64_t max_ms_ = 60'000;
-  int step_ = 0;
+  runtime::RetryPolicy policy_;
+  int attempt_ = 0;
 };
 
 bool ReachedEnds(const EndObservation& observed, const record::Positions& positions) {
