@@ -37,15 +37,20 @@ int64_t NumberProperty(const TableMetadata& table, const char* key, int64_t defa
 // Pauses between tries; the bounds are the table's own `commit.retry.*`.
 class BackOff {
  public:
-  BackOff(runtime::Clock& clock, runtime::IdSource& ids) : clock_(clock), ids_(ids) { policy_.max_backoff_ms = 60'000; }
+  BackOff(runtime::Clock& clock, runtime::IdSource& ids) : clock_(clock), ids_(ids) {
+    policy_.max_backoff_ms = 60'000;
+  }
 
   void Bounds(const TableMetadata& table) {
     policy_.initial_backoff_ms = NumberProperty(table, "commit.retry.min-wait-ms", 100);
-    policy_.max_backoff_ms = std::max(policy_.initial_backoff_ms, NumberProperty(table, "commit.retry.max-wait-ms", 60'000));
+    policy_.max_backoff_ms =
+        std::max(policy_.initial_backoff_ms, NumberProperty(table, "commit.retry.max-wait-ms", 60'000));
   }
 
   // False when `abort` was requested.
-  bool Wait(const std::stop_token& abort) { return clock_.SleepUnlessStopped(policy_.BackoffMs(++attempt_, ids_), abort); }
+  bool Wait(const std::stop_token& abort) {
+    return clock_.SleepUnlessStopped(policy_.BackoffMs(++attempt_, ids_), abort);
+  }
 
  private:
   runtime::Clock& clock_;
@@ -81,7 +86,12 @@ Status AfterAnswer() {
 class Committer::Attempt {
  public:
   Attempt(Committer& owner, const TableBatch& batch, bool marker, std::stop_token abort)
-      : owner_(owner), batch_(batch), marker_(marker), abort_(std::move(abort)), back_off_(owner.clock_, owner.ids_) {}
+      : owner_(owner),
+        batch_(batch),
+        marker_(marker),
+        abort_(std::move(abort)),
+        back_off_(owner.clock_, owner.ids_),
+        retry_limit_ms_(owner.config_.retry_limit_ms) {}
 
   CommitOutcome Run() {
     const int64_t begin_ns = owner_.clock_.MonotonicNs();
@@ -89,7 +99,8 @@ class Committer::Attempt {
       if (abort_.stop_requested()) return GiveUp(Error(ErrorKind::kCancelled, "stopped while committing"));
       if (auto outcome = Try()) return *std::move(outcome);
       const int64_t waited_ms = (owner_.clock_.MonotonicNs() - begin_ns) / 1'000'000;
-      const int64_t limit_ms = doubts_.empty() ? retry_limit_ms_ : std::min(retry_limit_ms_, owner_.config_.unknown_limit_ms);
+      const int64_t limit_ms =
+          doubts_.empty() ? retry_limit_ms_ : std::min(retry_limit_ms_, owner_.config_.unknown_limit_ms);
       if (waited_ms >= limit_ms || !back_off_.Wait(abort_)) return GiveUp(*last_error_);
     }
   }
@@ -107,7 +118,8 @@ class Committer::Attempt {
     const LoadedTable& base = *loaded;
     store_ = base.store;
     back_off_.Bounds(*base.metadata);
-    retry_limit_ms_ = NumberProperty(*base.metadata, "commit.retry.total-timeout-ms", owner_.config_.retry_limit_ms);
+    retry_limit_ms_ =
+        NumberProperty(*base.metadata, "commit.retry.total-timeout-ms", owner_.config_.retry_limit_ms);
     auto progress = FindProgress(*base.metadata, owner_.config_.pipeline_id, owner_.config_.branch);
     if (!progress.ok()) return Reject(std::move(progress).error(), std::nullopt);
     if (auto outcome = Inspect(base, *progress)) return outcome;
@@ -121,19 +133,23 @@ class Committer::Attempt {
     return Reject(*last_error_, std::nullopt);
   }
 
-  // Looks at the state that would be replaced: is it still our table, did an earlier try land, does the batch fit?
+  // Looks at the state that would be replaced: is it still our table, did an earlier try land, does the batch
+  // fit?
   std::optional<CommitOutcome> Inspect(const LoadedTable& base, const std::optional<Progress>& progress) {
     const TableMetadata& table = *base.metadata;
     if (!table_uuid_.empty() && table_uuid_ != table.table_uuid) {
-      return Reject(Error(ErrorKind::kDataLoss, fmt::format("the table was replaced while we wrote: uuid {} became {}", table_uuid_,
-                                                            table.table_uuid)),
-                    std::nullopt);
+      return Reject(
+          Error(ErrorKind::kDataLoss, fmt::format("the table was replaced while we wrote: uuid {} became {}",
+                                                  table_uuid_, table.table_uuid)),
+          std::nullopt);
     }
     table_uuid_ = table.table_uuid;
     ranges_ = marker_ ? UnknownPartitions(progress) : batch_.ranges;
-    if (marker_ && ranges_.empty()) return AlreadyCommitted{base, HeadId(table, owner_.config_.branch).value_or(0)};
+    if (marker_ && ranges_.empty())
+      return AlreadyCommitted{base, HeadId(table, owner_.config_.branch).value_or(0)};
     commit_id_ = CommitId(owner_.config_.pipeline_id, table_uuid_, owner_.config_.branch, ranges_);
-    if (progress && progress->commit_id == commit_id_ && !marker_) return AlreadyCommitted{base, progress->snapshot_id};
+    if (progress && progress->commit_id == commit_id_ && !marker_)
+      return AlreadyCommitted{base, progress->snapshot_id};
     if (auto found = ResolveDoubts(table)) return AlreadyCommitted{base, *found};
     const record::Positions none;
     if (auto mismatch = CheckFence(progress ? progress->positions : none, ranges_)) {
@@ -151,11 +167,13 @@ class Committer::Attempt {
     return unknown;
   }
 
-  // The snapshot of an earlier try of ours, when the history shows one. Doubts that the history settles are dropped.
+  // The snapshot of an earlier try of ours, when the history shows one. Doubts that the history settles are
+  // dropped.
   std::optional<int64_t> ResolveDoubts(const TableMetadata& table) {
     std::optional<int64_t> found;
     std::erase_if(doubts_, [&](const Doubt& doubt) {
-      auto search = FindCommit(table, owner_.config_.branch, owner_.config_.pipeline_id, commit_id_, doubt.pinned_parent);
+      auto search = FindCommit(table, owner_.config_.branch, owner_.config_.pipeline_id, commit_id_,
+                               doubt.pinned_parent);
       if (const auto* hit = std::get_if<CommitFound>(&search)) found = hit->snapshot_id;
       return std::holds_alternative<CommitAbsent>(search);
     });
@@ -177,7 +195,8 @@ class Committer::Attempt {
     RemoveUnused(*done.table.metadata);
     return Committed{std::move(done.table), snapshot_id_, epoch_, tries_, valid_through_ms_};
   }
-  std::optional<CommitOutcome> OnAnswer(iceberg::CommitConflict& conflict, std::optional<int64_t> /*parent*/) {
+  std::optional<CommitOutcome> OnAnswer(iceberg::CommitConflict& conflict,
+                                        std::optional<int64_t> /*parent*/) {
     last_error_ = std::move(conflict.error);
     return std::nullopt;
   }
@@ -187,7 +206,8 @@ class Committer::Attempt {
     doubted_ = true;
     return std::nullopt;
   }
-  std::optional<CommitOutcome> OnAnswer(iceberg::CommitRejected& rejected, std::optional<int64_t> /*parent*/) {
+  std::optional<CommitOutcome> OnAnswer(iceberg::CommitRejected& rejected,
+                                        std::optional<int64_t> /*parent*/) {
     if (rejected.error.retry() == RetryHint::kYes) {
       last_error_ = std::move(rejected.error);
       return std::nullopt;
@@ -217,13 +237,14 @@ class Committer::Attempt {
     }
     FIRN_TRY(PrepareBuilder(base));
     builder_->SetSummary(Summary(next));
-    FIRN_ASSIGN_CTX(auto built, builder_->Build(table, tries_, owner_.clock_.NowMs()), "table " + owner_.config_.table.ToString());
+    FIRN_ASSIGN_CTX(auto built, builder_->Build(table, tries_, owner_.clock_.NowMs()),
+                    "table " + owner_.config_.table.ToString());
     next.snapshot_id = snapshot_id_;
     next.sequence_number = built.snapshot.sequence_number;
 
     iceberg::TableCommit commit{base, {}, std::move(built.updates), owner_.ids_.Uuid()};
-    commit.updates.emplace_back(
-        iceberg::update::SetProperties{{{ProgressKey(owner_.config_.pipeline_id, branch), EncodeProgress(next)}}});
+    commit.updates.emplace_back(iceberg::update::SetProperties{
+        {{ProgressKey(owner_.config_.pipeline_id, branch), EncodeProgress(next)}}});
     if (Maintained(table)) {
       for (Update& update : iceberg::PlanExpiry(table, built.snapshot.timestamp_ms, /*keep_refs=*/true)) {
         commit.updates.push_back(std::move(update));
@@ -236,7 +257,8 @@ class Committer::Attempt {
     return commit;
   }
 
-  // The builder lives through all tries, so that manifests are written once; a snapshot id that the table has meanwhile is replaced with it.
+  // The builder lives through all tries, so that manifests are written once; a snapshot id that the table has
+  // meanwhile is replaced with it.
   Status PrepareBuilder(const LoadedTable& base) {
     if (builder_) return Ok();
     do {
@@ -291,7 +313,8 @@ class Committer::Attempt {
                                                        : store::DefinitelyRejected::ByCatalog()));
   }
 
-  // Lists of lost tries. With a try in doubt they stay, though the head has moved: cheap, and nobody has to argue about it.
+  // Lists of lost tries. With a try in doubt they stay, though the head has moved: cheap, and nobody has to
+  // argue about it.
   void RemoveUnused(const TableMetadata& table) {
     const iceberg::Snapshot* snapshot = table.FindSnapshot(snapshot_id_);
     if (!doubts_.empty() || snapshot == nullptr) return;
@@ -305,7 +328,7 @@ class Committer::Attempt {
   const bool marker_;
   std::stop_token abort_;
   BackOff back_off_;
-  int64_t retry_limit_ms_ = 0;
+  int64_t retry_limit_ms_;
   std::shared_ptr<store::Store> store_;
   std::unique_ptr<iceberg::AppendBuilder> builder_;
   record::PositionRanges ranges_;
@@ -338,7 +361,8 @@ void Committer::RemoveUnsubmitted(const TableBatch& batch, const std::shared_ptr
 CommitOutcome Committer::CommitStart(const record::Positions& start, std::stop_token abort) {
   TableBatch batch;
   for (const auto& [partition, position] : start) {
-    batch.ranges.emplace(partition, record::PositionRange{position.next, position.next, position.identity, std::nullopt});
+    batch.ranges.emplace(
+        partition, record::PositionRange{position.next, position.next, position.identity, std::nullopt});
   }
   return Attempt(*this, batch, /*marker=*/true, std::move(abort)).Run();
 }
@@ -361,7 +385,8 @@ Result<LoadedTable> Committer::Change(const PlanChange& plan, std::stop_token ab
       CatalogCommitResult result = catalog_->CommitTable(commit);
       if (auto* done = std::get_if<iceberg::CommitDone>(&result)) return std::move(done->table);
       if (auto* rejected = std::get_if<iceberg::CommitRejected>(&result)) error = std::move(rejected->error);
-      // Lost race or no answer: the plan looks at the new state and finds out whether something is left to do.
+      // Lost race or no answer: the plan looks at the new state and finds out whether something is left to
+      // do.
       if (auto* conflict = std::get_if<iceberg::CommitConflict>(&result)) error = std::move(conflict->error);
       if (auto* unknown = std::get_if<iceberg::CommitUnknown>(&result)) {
         error = std::move(unknown->error).WithRetry(RetryHint::kYes);

@@ -170,7 +170,9 @@ TEST_F(CommitterTest, RetriesAfterConflictKeepTheFilesAndLeaveNoLists) {
   EXPECT_EQ(Expect<Committed>(Make().CommitBatch(batch, {})).tries, 3);
   EXPECT_EQ(LivePaths(), std::vector<std::string>{batch.files[0].file_path});
   const auto all = store_->Locations();
-  EXPECT_EQ(std::ranges::count_if(all, [](const std::string& path) { return path.find("/snap-") != std::string::npos; }), 1)
+  EXPECT_EQ(std::ranges::count_if(
+                all, [](const std::string& path) { return path.find("/snap-") != std::string::npos; }),
+            1)
       << "lists of lost tries are removed";
 }
 
@@ -209,13 +211,15 @@ TEST_F(CommitterTest, ALostAnswerIsFoundBehindOthersCommits) {
   const TableBatch batch = Batch(0, 10);
   int round = 0;
   catalog_->BeforeCommit([&] {
-    // After ours was applied in secret and before we look: the next commit of the test is the other pipeline's.
+    // After ours was applied in secret and before we look: the next commit of the test is the other
+    // pipeline's.
     ++round;
   });
   const auto outcome = committer.CommitBatch(batch, {});
   EXPECT_TRUE(std::holds_alternative<AlreadyCommitted>(outcome));
   Expect<Committed>(other.CommitBatch(Batch(0, 3, {"payments", 0}), {}));
-  EXPECT_TRUE(std::holds_alternative<AlreadyCommitted>(committer.CommitBatch(batch, {}))) << "the same batch again";
+  EXPECT_TRUE(std::holds_alternative<AlreadyCommitted>(committer.CommitBatch(batch, {})))
+      << "the same batch again";
   EXPECT_EQ(round, 2);
 }
 
@@ -239,7 +243,9 @@ TEST_F(CommitterTest, ALateRequestThatLandsFirstIsRecognised) {
   const TableBatch batch = Batch(0, 10);
   int round = 0;
   catalog_->BeforeCommit([&] {
-    if (++round == 2) EXPECT_EQ(catalog_->DeliverDelayed(), 1);
+    if (++round == 2) {
+      EXPECT_EQ(catalog_->DeliverDelayed(), 1);
+    }
   });
   Expect<AlreadyCommitted>(Make().CommitBatch(batch, {}));
   EXPECT_EQ(LivePaths(), std::vector<std::string>{batch.files[0].file_path});
@@ -312,7 +318,8 @@ TEST_F(CommitterTest, TheMarkerPinsStartsOnlyWhereTheTableHasNone) {
 
 TEST_F(CommitterTest, ValidThroughIsTheNewestObservationThatThePositionsReach) {
   TableBatch batch = Batch(0, 10);
-  batch.observed = {{1'700'000'000'000, {{kP0, 8}}}, {1'700'000'001'000, {{kP0, 10}}}, {1'700'000'002'000, {{kP0, 11}}}};
+  batch.observed = {
+      {1'700'000'000'000, {{kP0, 8}}}, {1'700'000'001'000, {{kP0, 10}}}, {1'700'000'002'000, {{kP0, 11}}}};
   EXPECT_EQ(Expect<Committed>(Make().CommitBatch(batch, {})).valid_through_ms, 1'700'000'001'000);
   EXPECT_EQ(Table()->current_snapshot()->summary.at(kSummaryValidThrough), "2023-11-14T22:13:21.000Z");
   TableBatch behind = Batch(10, 11);

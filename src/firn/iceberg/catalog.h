@@ -18,7 +18,12 @@ using Namespace = std::vector<std::string>;
 struct TableIdentifier {
   Namespace ns;
   std::string name;
-  std::string ToString() const;  ///< levels and name joined by '.'
+  /// Levels and name joined by '.'.
+  std::string ToString() const {
+    std::string text;
+    for (const std::string& level : ns) text += level + '.';
+    return text + name;
+  }
   bool operator==(const TableIdentifier&) const = default;
   auto operator<=>(const TableIdentifier&) const = default;
 };
@@ -47,7 +52,8 @@ struct CommitConflict {
   Error error;  ///< a requirement failed or the pointer moved: nothing was applied; refresh and try again
 };
 struct CommitUnknown {
-  Error error;  ///< may or may not have been applied: delete nothing, look for the commit in the table's history
+  Error error;  ///< may or may not have been applied: delete nothing, look for the commit in the table's
+                ///< history
 };
 struct CommitRejected {
   Error error;  ///< definitely not applied, and the same request will not be

@@ -13,8 +13,9 @@
 
 namespace firn::pipeline {
 
-/// What one lane filled since the last cut: ranges of its partitions, writers that hold the rows (one, or one more for each schema
-/// change in between), and what did not become rows. Move-only; ends by FinishFiles or Discard.
+/// What one lane filled since the last cut: ranges of its partitions, writers that hold the rows (one, or one
+/// more for each schema change in between), and what did not become rows. Move-only; ends by FinishFiles or
+/// Discard.
 struct BatchPart {
   record::PositionRanges ranges;
   std::vector<std::unique_ptr<write::TableWriter>> writers;

@@ -11,7 +11,9 @@ namespace firn::pipeline {
 
 namespace {
 
-int64_t ElapsedMs(const runtime::Clock& clock, int64_t since_ns) { return (clock.MonotonicNs() - since_ns) / 1'000'000; }
+int64_t ElapsedMs(const runtime::Clock& clock, int64_t since_ns) {
+  return (clock.MonotonicNs() - since_ns) / 1'000'000;
+}
 
 BatchReport Counts(const BatchPart& part) {
   BatchReport report;
@@ -20,6 +22,7 @@ BatchReport Counts(const BatchPart& part) {
   report.rows = part.rows;
   report.input_bytes = part.input_bytes;
   report.dead_letters = static_cast<int64_t>(part.dead_letters.size());
+  for (const record::DeadLetter& letter : part.dead_letters) ++report.dead_letters_by_reason[letter.reason];
   report.skipped = part.skipped;
   report.tombstones_skipped = part.tombstones_skipped;
   report.unknown_fields_ignored = part.unknown_fields_ignored;
@@ -46,13 +49,15 @@ Result<std::vector<iceberg::DataFile>> FinishFiles(BatchPart& part, runtime::Exe
 
 // The letters of all lanes, each partition's in offset order.
 void SortLetters(std::vector<record::DeadLetter>& letters) {
-  std::ranges::stable_sort(letters, {}, [](const record::DeadLetter& letter) { return std::tie(letter.partition, letter.offset); });
+  std::ranges::stable_sort(letters, {}, [](const record::DeadLetter& letter) {
+    return std::tie(letter.partition, letter.offset);
+  });
 }
 
 }  // namespace
 
-BatchReport CommitPart(BatchPart part, const std::vector<commit::EndObservation>& observed, const BatchCommitContext& context,
-                       const std::stop_token& abort) {
+BatchReport CommitPart(BatchPart part, const std::vector<commit::EndObservation>& observed,
+                       const BatchCommitContext& context, const std::stop_token& abort) {
   BatchReport report = Counts(part);
   const int64_t begin_ns = context.clock->MonotonicNs();
   auto files = FinishFiles(part, *context.io);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "firn/base/result.h"
@@ -15,7 +17,8 @@ namespace firn::pipeline {
 
 /// What became of one batch, with the counts that were in it.
 struct BatchReport {
-  /// Set when the batch did not get as far as the committer (a file or the dead letters could not be written); its files were removed.
+  /// Set when the batch did not get as far as the committer (a file or the dead letters could not be
+  /// written); its files were removed.
   std::optional<Error> failed;
   std::optional<commit::CommitOutcome> outcome;
   record::PositionRanges ranges;
@@ -23,6 +26,7 @@ struct BatchReport {
   int64_t rows = 0;
   int64_t input_bytes = 0;
   int64_t dead_letters = 0;
+  std::map<std::string, int64_t> dead_letters_by_reason;
   int64_t skipped = 0;
   int64_t tombstones_skipped = 0;
   int64_t unknown_fields_ignored = 0;
@@ -39,9 +43,10 @@ struct BatchCommitContext {
   runtime::Clock* clock = nullptr;
 };
 
-/// The end of a batch's life, on the committer thread: close the files (on the I/O pool), commit the dead letters, then the rows
-/// with their positions. In this order: a letter must be safe before the positions move past it.
-BatchReport CommitPart(BatchPart part, const std::vector<commit::EndObservation>& observed, const BatchCommitContext& context,
-                       const std::stop_token& abort);
+/// The end of a batch's life, on the committer thread: close the files (on the I/O pool), commit the dead
+/// letters, then the rows with their positions. In this order: a letter must be safe before the positions
+/// move past it.
+BatchReport CommitPart(BatchPart part, const std::vector<commit::EndObservation>& observed,
+                       const BatchCommitContext& context, const std::stop_token& abort);
 
 }  // namespace firn::pipeline

@@ -8,6 +8,7 @@
 
 #include "firn/commit/protocol/progress.h"
 #include "firn/commit/protocol/resume.h"
+#include "firn/obs/log.h"
 #include "firn/pipeline/schema_change.h"
 #include "firn/pipeline/table_setup.h"
 #include "firn/runtime/fault_point.h"
@@ -30,13 +31,15 @@ constexpr size_t kMaxObservations = 64;
 constexpr int64_t kWindowsToForget = 10;
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kMinBufferedBytes = int64_t{8} << 20;
-// Of the memory limit, what the rows of all writers may take: two batches (one commits, one fills) in every lane.
+// Of the memory limit, what the rows of all writers may take: two batches (one commits, one fills) in every
+// lane.
 constexpr int64_t kBufferShare = 4;
 
 // Only what lanes and writers look at; positions and snapshots change with every commit.
 bool SameForLanes(const iceberg::TableMetadata& a, const iceberg::TableMetadata& b) {
   if (a.current_schema_id != b.current_schema_id || a.default_spec_id != b.default_spec_id ||
-      a.default_sort_order_id != b.default_sort_order_id || a.location != b.location || a.table_uuid != b.table_uuid) {
+      a.default_sort_order_id != b.default_sort_order_id || a.location != b.location ||
+      a.table_uuid != b.table_uuid) {
     return false;
   }
   const auto settings = [](const iceberg::Properties& all) {
@@ -50,9 +53,12 @@ bool SameForLanes(const iceberg::TableMetadata& a, const iceberg::TableMetadata&
 }
 
 Error UnknownError(const commit::UnknownOutcome& unknown) {
-  return Error(ErrorKind::kDataLoss, fmt::format("it is not known whether the last commit was applied ({}); its files were kept: {}",
-                                                 unknown.error.ToString(), fmt::join(unknown.files, ", ")))
-      .WithRemedy("Start again when the catalog answers: the table's own positions decide what is read next.");
+  return Error(
+             ErrorKind::kDataLoss,
+             fmt::format("it is not known whether the last commit was applied ({}); its files were kept: {}",
+                         unknown.error.ToString(), fmt::join(unknown.files, ", ")))
+      .WithRemedy(
+          "Start again when the catalog answers: the table's own positions decide what is read next.");
 }
 
 Status AfterGroupOffsets() {
@@ -62,8 +68,14 @@ Status AfterGroupOffsets() {
 
 }  // namespace
 
-Controller::Controller(const PipelineConfig& config, PipelineDeps& deps, const RunOptions& options, StatusBoard& status)
-    : config_(config), deps_(deps), options_(options), status_(status), clock_(*deps.clock) {}
+Controller::Controller(const PipelineConfig& config, PipelineDeps& deps, const RunOptions& options,
+                       StatusBoard& status)
+    : config_(config),
+      deps_(deps),
+      options_(options),
+      status_(status),
+      clock_(*deps.clock),
+      metrics_(*deps.metrics, config.id, config.table.name.ToString()) {}
 
 Controller::~Controller() {
   abort_.request_stop();
@@ -81,7 +93,8 @@ Status Controller::Run(const std::stop_token& stop, const std::stop_token& abort
 }
 
 Status Controller::SetUp() {
-  FIRN_ASSIGN(auto opened, OpenOrCreateTable(*deps_.catalog, config_.table, *deps_.ids, [this] { return InferFromSource(deps_); }));
+  FIRN_ASSIGN(auto opened, OpenOrCreateTable(*deps_.catalog, config_.table, *deps_.ids,
+                                             [this] { return InferFromSource(deps_); }));
   io_ = std::make_unique<runtime::Executor>("io", static_cast<size_t>(deps_.lanes));
   commit_thread_ = std::make_unique<runtime::Executor>("commit", 1);
   commit::CommitterConfig committer;
@@ -89,7 +102,8 @@ Status Controller::SetUp() {
   committer.pipeline_id = config_.id;
   committer.branch = config_.table.branch;
   committer_ = std::make_unique<commit::Committer>(deps_.catalog, committer, clock_, *deps_.ids);
-  dead_letters_ = std::make_unique<DeadLetterSink>(deps_.dead_letter_catalog, config_.dead_letters, config_.id, clock_, *deps_.ids, deps_.pool);
+  dead_letters_ = std::make_unique<DeadLetterSink>(deps_.dead_letter_catalog, config_.dead_letters,
+                                                   config_.id, clock_, *deps_.ids, deps_.pool);
   FIRN_TRY(AdoptTable(opened.table));
   FIRN_ASSIGN(source_, deps_.make_source(deps_.lanes));
   FIRN_TRY(source_->Open());
@@ -105,7 +119,8 @@ Status Controller::SetUp() {
 Status Controller::Loop(const std::stop_token& stop, const std::stop_token& abort) {
   status_.Write([](PipelineStatus& s) { s.state = PipelineState::kRunning; });
   for (;;) {
-    if (abort.stop_requested()) return Error(ErrorKind::kCancelled, "stopped at once; what was in flight is read again");
+    if (abort.stop_requested())
+      return Error(ErrorKind::kCancelled, "stopped at once; what was in flight is read again");
     FIRN_ASSIGN(auto events, source_->PollControl(kControlPollMs));
     for (const source::SourceEvent& event : events) FIRN_TRY(Handle(event));
     FIRN_TRY(Turn());
@@ -139,7 +154,8 @@ Status Controller::Turn() {
 }
 
 Status Controller::Handle(const source::SourceEvent& event) {
-  if (const auto* assigned = std::get_if<source::PartitionsAssigned>(&event)) return OnAssigned(assigned->partitions);
+  if (const auto* assigned = std::get_if<source::PartitionsAssigned>(&event))
+    return OnAssigned(assigned->partitions);
   if (const auto* revoked = std::get_if<source::PartitionsRevoked>(&event)) return OnRevoked(*revoked);
   if (std::holds_alternative<source::SourceRecovered>(event)) {
     trouble_until_ns_ = 0;
@@ -147,11 +163,14 @@ Status Controller::Handle(const source::SourceEvent& event) {
   }
   const Error& error = std::get<source::SourceTrouble>(event).error;
   if (error.retry() == RetryHint::kNo) return error;
+  metrics_.SourceTroubled();
   ShowTrouble(error);
   return Ok();
 }
 
 void Controller::ShowTrouble(const Error& error) {
+  trouble_log_.Log(obs::Level::kWarning, "trouble, trying again",
+                   {{"pipeline", config_.id}, {"error", error}});
   trouble_until_ns_ = clock_.MonotonicNs() + kTroubleShowsMs * kNsPerMs;
   status_.Write([&](PipelineStatus& s) {
     s.state = PipelineState::kDegraded;
@@ -161,12 +180,18 @@ void Controller::ShowTrouble(const Error& error) {
 
 Status Controller::OnAssigned(const std::vector<SourcePartition>& partitions) {
   if (!partitions.empty()) {
-    FIRN_TRY(AwaitCommit(kRevokeBoundMs));  // the positions in the table are only final when nothing is in flight
-    StartContext context{source_.get(), deps_.catalog.get(), &config_, &options_, [this](const record::Positions& start) {
-                           return commit_thread_->Async([&] { return committer_->CommitStart(start, abort_.get_token()); }).get();
-                         }};
+    FIRN_TRY(
+        AwaitCommit(kRevokeBoundMs));  // the positions in the table are only final when nothing is in flight
+    StartContext context{
+        source_.get(), deps_.catalog.get(), &config_, &options_, [this](const record::Positions& start) {
+          return commit_thread_->Async([&] { return committer_->CommitStart(start, abort_.get_token()); })
+              .get();
+        }};
     FIRN_ASSIGN(auto plan, Persist<StartPlan>([&] { return PlanStart(context, partitions); }));
     epoch_ = std::max(epoch_, plan.epoch);
+    metrics_.Rebalanced();
+    obs::Log(obs::Level::kInfo, "partitions assigned",
+             {{"pipeline", config_.id}, {"partitions", partitions.size()}, {"start", plan.how}});
     for (const auto& [partition, from] : plan.origins) {
       for (auto& lane : lanes_) lane->SetOrigin(partition, from);
     }
@@ -189,10 +214,12 @@ Status Controller::OnAssigned(const std::vector<SourcePartition>& partitions) {
   return Ok();
 }
 
-// Lanes pause; what holds rows of the revoked partitions is committed or discarded; then the partitions are given up.
+// Lanes pause; what holds rows of the revoked partitions is committed or discarded; then the partitions are
+// given up.
 Status Controller::OnRevoked(const source::PartitionsRevoked& revoked) {
   FIRN_ASSIGN(auto part, Cut(/*pause=*/true));
-  const bool touched = std::ranges::any_of(revoked.partitions, [&](const auto& partition) { return part.ranges.contains(partition); });
+  const bool touched = std::ranges::any_of(
+      revoked.partitions, [&](const auto& partition) { return part.ranges.contains(partition); });
   bool discarded = false;
   if (touched && (revoked.lost || !part.worth_committing())) {
     discarded = true;
@@ -200,7 +227,8 @@ Status Controller::OnRevoked(const source::PartitionsRevoked& revoked) {
   } else if (touched) {
     FIRN_TRY(AwaitCommit(kRevokeBoundMs));
     if (in_flight_ || refused_by_) {
-      discarded = true;  // a batch in flight beyond the bound may still land: then the fence tells the next owner
+      discarded =
+          true;  // a batch in flight beyond the bound may still land: then the fence tells the next owner
       part.Discard();
     } else {
       FIRN_TRY(Submit(std::move(part)));
@@ -209,6 +237,12 @@ Status Controller::OnRevoked(const source::PartitionsRevoked& revoked) {
   } else {
     carry_ = std::move(part);
   }
+  metrics_.Rebalanced();
+  obs::Log(obs::Level::kInfo, "partitions revoked",
+           {{"pipeline", config_.id},
+            {"partitions", revoked.partitions.size()},
+            {"lost", revoked.lost},
+            {"discarded", discarded}});
   for (const SourcePartition& partition : revoked.partitions) started_.erase(partition);
   FIRN_TRY(source_->Release(revoked.partitions));
   if (discarded) return Resync();
@@ -223,7 +257,8 @@ Status Controller::CheckLanes() {
   return Ok();
 }
 
-// One change at a time: it is committed in a commit of its own, by the committer thread, behind the batch in flight.
+// One change at a time: it is committed in a commit of its own, by the committer thread, behind the batch in
+// flight.
 Status Controller::ServeSchemaRequest() {
   for (auto& lane : lanes_) {
     auto request = lane->schema_request();
@@ -233,12 +268,21 @@ Status Controller::ServeSchemaRequest() {
     }
     SchemaChange change(config_, request->delta);
     auto changed = commit_thread_->Async([&] {
-      return committer_->Change([&](const iceberg::TableMetadata& table) { return change.Plan(table); }, abort_.get_token());
+      return committer_->Change([&](const iceberg::TableMetadata& table) { return change.Plan(table); },
+                                abort_.get_token());
     });
     FIRN_ASSIGN(auto table, changed.get());
+    if (table.metadata->current_schema_id != view_->table.metadata->current_schema_id) {
+      metrics_.SchemaChanged();
+      obs::Log(obs::Level::kInfo, "schema changed",
+               {{"pipeline", config_.id},
+                {"table", status_.Read().table},
+                {"schema", table.metadata->current_schema_id}});
+    }
     FIRN_ASSIGN(auto bound, BindSchema(config_, *table.metadata, deps_.pool));
     if (!change.refused().empty()) {
-      bound.evolution = decode::Evolution::kNone;  // what does not fit follows on_bad_record and unknown_fields from here on
+      bound.evolution = decode::Evolution::kNone;  // what does not fit follows on_bad_record and
+                                                   // unknown_fields from here on
       status_.Write([&](PipelineStatus& s) { s.reason = "schema evolution refused: " + change.refused(); });
     }
     view_ = std::make_shared<TableView>(TableView{std::move(table), std::move(bound), view_->version + 1});
@@ -255,15 +299,20 @@ Status Controller::CollectCommit() {
 }
 
 Status Controller::OnReport(BatchReport report) {
+  metrics_.Batch(report, filled_ms_);
   if (report.failed) return *std::move(report.failed);
   if (auto* done = std::get_if<commit::Committed>(&*report.outcome)) {
     epoch_ = done->epoch;
-    std::erase_if(observed_, [&](const auto& observation) { return observation.time_ms <= done->valid_through_ms; });
+    if (done->valid_through_ms > 0) valid_through_ms_ = done->valid_through_ms;
+    std::erase_if(observed_,
+                  [&](const auto& observation) { return observation.time_ms <= done->valid_through_ms; });
     status_.Write([&](PipelineStatus& s) { s.conflicts += done->tries - 1; });
     return OnCommitted(report, done->table, done->snapshot_id);
   }
-  if (auto* done = std::get_if<commit::AlreadyCommitted>(&*report.outcome)) return OnCommitted(report, done->table, done->snapshot_id);
-  if (auto* conflict = std::get_if<commit::ConflictExhausted>(&*report.outcome)) return std::move(conflict->error);
+  if (auto* done = std::get_if<commit::AlreadyCommitted>(&*report.outcome))
+    return OnCommitted(report, done->table, done->snapshot_id);
+  if (auto* conflict = std::get_if<commit::ConflictExhausted>(&*report.outcome))
+    return std::move(conflict->error);
   if (auto* unknown = std::get_if<commit::UnknownOutcome>(&*report.outcome)) {
     if (unknown->error.kind() == ErrorKind::kCancelled) return std::move(unknown->error);
     return UnknownError(*unknown);
@@ -274,12 +323,26 @@ Status Controller::OnReport(BatchReport report) {
   return Ok();
 }
 
-Status Controller::OnCommitted(const BatchReport& report, const iceberg::LoadedTable& table, int64_t snapshot_id) {
+Status Controller::OnCommitted(const BatchReport& report, const iceberg::LoadedTable& table,
+                               int64_t snapshot_id) {
   record::Positions acknowledged;
   for (const auto& [partition, range] : report.ranges) {
     acknowledged[partition] = {range.to, range.identity, range.last};
     refused_.erase(partition);
   }
+  obs::Log(obs::Level::kInfo, "batch committed",
+           {{"pipeline", config_.id},
+            {"table", status_.Read().table},
+            {"snapshot", snapshot_id},
+            {"epoch", epoch_},
+            {"rows", report.rows},
+            {"files", report.data_files},
+            {"bytes", report.data_file_bytes},
+            {"dead_letters", report.dead_letters},
+            {"finish_ms", report.finish_ms},
+            {"commit_ms", report.commit_ms}});
+  metrics_.Committed(clock_.NowMs());
+  if (valid_through_ms_ > 0) metrics_.ValidThrough(valid_through_ms_);
   source_->Acknowledge(acknowledged, commit::GroupNote(table.metadata->table_uuid, epoch_));
   FIRN_TRY(AfterGroupOffsets());
   status_.Write([&](PipelineStatus& s) {
@@ -298,11 +361,14 @@ Status Controller::OnCommitted(const BatchReport& report, const iceberg::LoadedT
   return AdoptTable(table);
 }
 
-// Another process moved a partition that we hold: after a rebalance that we have not seen yet, or because two run the same pipeline
-// without a group. Read again from the table; twice on a partition that is still ours is too often.
+// Another process moved a partition that we hold: after a rebalance that we have not seen yet, or because two
+// run the same pipeline without a group. Read again from the table; twice on a partition that is still ours
+// is too often.
 Status Controller::ServeRefusal() {
   if (!refused_by_) return Ok();
   const commit::FenceMismatch fence = *std::exchange(refused_by_, std::nullopt);
+  obs::Log(obs::Level::kWarning, "another process moved a partition; reading again from the table",
+           {{"pipeline", config_.id}, {"partition", fence.ToString()}});
   const int64_t until_ns = clock_.MonotonicNs() + kRefusedGraceMs * kNsPerMs;
   FIRN_TRY(DiscardFilling());
   while (clock_.MonotonicNs() < until_ns && !abort_.stop_requested()) {
@@ -311,7 +377,10 @@ Status Controller::ServeRefusal() {
   }
   FIRN_TRY(DiscardFilling());  // an assignment in between lets the lanes go on
   if (started_.contains(fence.partition) && ++refused_[fence.partition] >= kRefusedLimit) {
-    return Error(ErrorKind::kDataLoss, fmt::format("another process keeps committing records of a partition that this one holds: {}", fence.ToString()))
+    return Error(
+               ErrorKind::kDataLoss,
+               fmt::format("another process keeps committing records of a partition that this one holds: {}",
+                           fence.ToString()))
         .WithRemedy("Run the pipeline's processes in one consumer group, or only one of them.");
   }
   return Resync();
@@ -335,13 +404,15 @@ bool Controller::OverLimits() const {
     bytes += lane->bytes_filling();
     letters += lane->dead_letter_bytes_filling();
   }
-  return records > 0 && (records >= config_.commit.max_records || bytes >= config_.commit.max_input_bytes || letters >= kMaxDeadLetterBytes ||
-                         deps_.memory->pressure() >= kFlushPressure);
+  return records > 0 && (records >= config_.commit.max_records || bytes >= config_.commit.max_input_bytes ||
+                         letters >= kMaxDeadLetterBytes || deps_.memory->pressure() >= kFlushPressure);
 }
 
 // The interval counts from the first record of the batch.
 bool Controller::BatchDue() {
-  const bool filling = carry_.records > 0 || std::ranges::any_of(lanes_, [](const auto& lane) { return lane->records_filling() > 0; });
+  const bool filling = carry_.records > 0 || std::ranges::any_of(lanes_, [](const auto& lane) {
+                         return lane->records_filling() > 0;
+                       });
   if (!filling) {
     batch_begin_ns_ = 0;
     return false;
@@ -352,6 +423,7 @@ bool Controller::BatchDue() {
 }
 
 Result<BatchPart> Controller::Cut(bool pause) {
+  if (batch_begin_ns_ != 0) filled_ms_ = (clock_.MonotonicNs() - batch_begin_ns_) / kNsPerMs;
   for (auto& lane : lanes_) lane->RequestCut(pause);
   BatchPart whole = std::exchange(carry_, BatchPart{});
   Status merged = Ok();
@@ -378,7 +450,8 @@ Status Controller::Submit(BatchPart part) {
   return Ok();
 }
 
-// A wrong schema must not drain a topic: looked at over at least `min_records`, before the batch is committed.
+// A wrong schema must not drain a topic: looked at over at least `min_records`, before the batch is
+// committed.
 Status Controller::CheckDeadLetterRatio(const BatchPart& part) {
   const DeadLetterConfig& limit = config_.dead_letters;
   window_records_ += part.records;
@@ -386,12 +459,16 @@ Status Controller::CheckDeadLetterRatio(const BatchPart& part) {
   if (window_records_ < limit.fail_above_min_records) return Ok();
   const double ratio = static_cast<double>(window_bad_) / static_cast<double>(window_records_);
   if (ratio > limit.fail_above_ratio) {
-    const std::string example = part.dead_letters.empty() ? std::string()
-                                                          : fmt::format("; for example {}[{}] offset {}: {}", part.dead_letters.front().partition.topic,
-                                                                        part.dead_letters.front().partition.partition,
-                                                                        part.dead_letters.front().offset, part.dead_letters.front().message);
-    return Error(ErrorKind::kUnavailable, fmt::format("{} of {} records are bad, above dead_letters.fail_above ({:.3g}); nothing was moved past them{}",
-                                                      window_bad_, window_records_, limit.fail_above_ratio, example))
+    const std::string example =
+        part.dead_letters.empty()
+            ? std::string()
+            : fmt::format("; for example {}[{}] offset {}: {}", part.dead_letters.front().partition.topic,
+                          part.dead_letters.front().partition.partition, part.dead_letters.front().offset,
+                          part.dead_letters.front().message);
+    return Error(ErrorKind::kUnavailable,
+                 fmt::format("{} of {} records are bad, above dead_letters.fail_above ({:.3g}); nothing was "
+                             "moved past them{}",
+                             window_bad_, window_records_, limit.fail_above_ratio, example))
         .WithRetry(RetryHint::kNo)
         .WithRemedy("Mend the columns or the producer, or raise dead_letters.fail_above.");
   }
@@ -421,7 +498,8 @@ Status Controller::Resync() {
     if (abort_.stop_requested()) return Error(ErrorKind::kCancelled, "stopped at once");
     FIRN_TRY(AwaitCommit(kRevokeBoundMs));
   }
-  FIRN_ASSIGN(auto positions, Persist<record::Positions>([this] { return TablePositions(*deps_.catalog, config_); }));
+  FIRN_ASSIGN(auto positions,
+              Persist<record::Positions>([this] { return TablePositions(*deps_.catalog, config_); }));
   for (auto& [partition, position] : started_) {
     if (auto at = positions.find(partition); at != positions.end()) position = at->second;
   }
@@ -449,7 +527,10 @@ Status Controller::Flush() {
   }
   if (in_flight_) {
     abort_.request_stop();
-    return Error(ErrorKind::kCancelled, fmt::format("the last batch was not committed within {} ms; it is read again at the next start", limit_ms));
+    return Error(
+        ErrorKind::kCancelled,
+        fmt::format("the last batch was not committed within {} ms; it is read again at the next start",
+                    limit_ms));
   }
   PublishCounters();
   return Ok();
@@ -483,7 +564,8 @@ Status Controller::RefreshLag() {
   const int64_t now_ms = clock_.NowMs();
   auto bounds = source_->ListPartitions();
   if (!bounds.ok()) {
-    if (bounds.error().retry() == RetryHint::kYes) return Handle(source::SourceTrouble{std::move(bounds).error()});
+    if (bounds.error().retry() == RetryHint::kYes)
+      return Handle(source::SourceTrouble{std::move(bounds).error()});
     return std::move(bounds).error();
   }
   commit::EndObservation observation{now_ms, {}};
@@ -495,6 +577,12 @@ Status Controller::RefreshLag() {
     lag[partition] = end == observation.ends.end() ? 0 : std::max<int64_t>(0, end->second - next);
     total += lag[partition];
   }
+  std::map<SourcePartition, int64_t> headroom;
+  for (const auto& [partition, count] : lag) {
+    if (auto bound = bounds->find(partition); bound != bounds->end())
+      headroom[partition] = bound->second.end - count - bound->second.first;
+  }
+  metrics_.Lag(lag, headroom);
   Observe(std::move(observation));
   status_.Write([&](PipelineStatus& s) {
     s.lag = std::move(lag);
@@ -521,6 +609,9 @@ void Controller::PublishCounters() {
   }
   const int64_t now_ns = clock_.MonotonicNs();
   const int64_t filling_ms = batch_begin_ns_ == 0 ? 0 : (now_ns - batch_begin_ns_) / kNsPerMs;
+  metrics_.Read(rows, bytes);
+  metrics_.Freshness(filling_ms);
+  metrics_.State(status_.Read().state);
   status_.Write([&](PipelineStatus& s) {
     s.rows_decoded = rows;
     s.input_bytes = bytes;

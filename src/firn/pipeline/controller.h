@@ -13,27 +13,33 @@
 
 #include "firn/base/result.h"
 #include "firn/commit/committer.h"
+#include "firn/obs/log.h"
 #include "firn/pipeline/batch_commit.h"
 #include "firn/pipeline/dead_letter_sink.h"
 #include "firn/pipeline/lane.h"
 #include "firn/pipeline/pipeline.h"
+#include "firn/pipeline/pipeline_metrics.h"
 #include "firn/pipeline/start_plan.h"
 #include "firn/pipeline/status_board.h"
 
 namespace firn::pipeline {
 
-/// The control thread of one run: serves the source, cuts the lanes' parts into batches and sends them to the committer thread.
+/// The control thread of one run: serves the source, cuts the lanes' parts into batches and sends them to the
+/// committer thread.
 ///
-/// At most one batch commits (`in_flight_`) and one fills (in the lanes, plus `carry_`: what was cut without being committed).
-/// Revocation is a barrier: lanes pause, what holds rows of the revoked partitions is committed within a bound or discarded, only then
-/// are the partitions given up. After a discard everything that is still ours is read again from the table's positions.
-/// Everything here runs on the caller's thread; lanes, committer thread and I/O pool are owned and joined here.
+/// At most one batch commits (`in_flight_`) and one fills (in the lanes, plus `carry_`: what was cut without
+/// being committed). Revocation is a barrier: lanes pause, what holds rows of the revoked partitions is
+/// committed within a bound or discarded, only then are the partitions given up. After a discard everything
+/// that is still ours is read again from the table's positions. Everything here runs on the caller's thread;
+/// lanes, committer thread and I/O pool are owned and joined here.
 class Controller {
  public:
-  Controller(const PipelineConfig& config, PipelineDeps& deps, const RunOptions& options, StatusBoard& status);
+  Controller(const PipelineConfig& config, PipelineDeps& deps, const RunOptions& options,
+             StatusBoard& status);
   ~Controller();
 
-  /// Returns when stopped, caught up or failed. Errors carry the way it ended (PipelineEnd follows from the kind).
+  /// Returns when stopped, caught up or failed. Errors carry the way it ended (PipelineEnd follows from the
+  /// kind).
   Status Run(const std::stop_token& stop, const std::stop_token& abort);
 
  private:
@@ -83,12 +89,15 @@ class Controller {
   }
 
   static constexpr int64_t kPersistPauseMs = 500;
+  static constexpr int64_t kTroubleLogMs = 10'000;
 
   const PipelineConfig& config_;
   PipelineDeps& deps_;
   const RunOptions& options_;
   StatusBoard& status_;
   runtime::Clock& clock_;
+  PipelineMetrics metrics_;
+  obs::RateLimitedLog trouble_log_{kTroubleLogMs};
 
   std::stop_source abort_;  ///< given to the committer; requested by the caller's abort or the shutdown limit
   std::unique_ptr<source::Source> source_;
@@ -104,15 +113,19 @@ class Controller {
   bool targets_known_ = false;
   BatchPart carry_;
   std::optional<std::future<BatchReport>> in_flight_;
-  std::optional<commit::FenceMismatch> refused_by_;  ///< the fence refused a batch: everything is read again from the table
+  std::optional<commit::FenceMismatch>
+      refused_by_;  ///< the fence refused a batch: everything is read again from the table
   std::vector<commit::EndObservation> observed_;
-  std::map<record::SourcePartition, int> refused_;  ///< times the fence refused a partition since its last commit
+  std::map<record::SourcePartition, int>
+      refused_;  ///< times the fence refused a partition since its last commit
   int64_t epoch_ = 0;
   int64_t batch_begin_ns_ = 0;  ///< 0: nothing fills
   int64_t next_lag_ns_ = 0;
   int64_t trouble_until_ns_ = 0;
   int64_t window_records_ = 0;  ///< of fail_above
   int64_t window_bad_ = 0;
+  int64_t filled_ms_ = 0;  ///< how long the batch in flight was filled
+  int64_t valid_through_ms_ = 0;
   bool held_ = false;
 };
 

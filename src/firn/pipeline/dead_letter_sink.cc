@@ -26,8 +26,9 @@ Error OutcomeError(const commit::CommitOutcome& outcome) {
 
 }  // namespace
 
-DeadLetterSink::DeadLetterSink(std::shared_ptr<iceberg::Catalog> catalog, DeadLetterConfig config, std::string pipeline_id,
-                               runtime::Clock& clock, runtime::IdSource& ids, arrow::MemoryPool* pool)
+DeadLetterSink::DeadLetterSink(std::shared_ptr<iceberg::Catalog> catalog, DeadLetterConfig config,
+                               std::string pipeline_id, runtime::Clock& clock, runtime::IdSource& ids,
+                               arrow::MemoryPool* pool)
     : catalog_(std::move(catalog)),
       config_(std::move(config)),
       pipeline_id_(std::move(pipeline_id)),
@@ -35,20 +36,24 @@ DeadLetterSink::DeadLetterSink(std::shared_ptr<iceberg::Catalog> catalog, DeadLe
       ids_(ids),
       pool_(pool) {}
 
-Status DeadLetterSink::Write(const std::vector<record::DeadLetter>& letters, const record::PositionRanges& ranges,
-                             const std::stop_token& abort) {
+Status DeadLetterSink::Write(const std::vector<record::DeadLetter>& letters,
+                             const record::PositionRanges& ranges, const std::stop_token& abort) {
   const std::string context = "dead-letter table " + config_.table.ToString();
   FIRN_TRY_CTX(Open(), context);
   for (int round = 0; round < kMaxRounds; ++round) {
     FIRN_ASSIGN_CTX(auto batch, Stage(letters, ranges), context);
     if (batch.ranges.empty()) return Ok();
     commit::CommitOutcome outcome = committer_->CommitBatch(batch, abort);
-    if (std::holds_alternative<commit::Committed>(outcome) || std::holds_alternative<commit::AlreadyCommitted>(outcome)) return Ok();
-    // The fence refused: somebody else set letters of these partitions aside meanwhile. Look again at what is in.
+    if (std::holds_alternative<commit::Committed>(outcome) ||
+        std::holds_alternative<commit::AlreadyCommitted>(outcome))
+      return Ok();
+    // The fence refused: somebody else set letters of these partitions aside meanwhile. Look again at what is
+    // in.
     const auto* rejected = std::get_if<commit::Rejected>(&outcome);
     if (rejected == nullptr || !rejected->fence) return OutcomeError(outcome).WithContext(context);
   }
-  return Error(ErrorKind::kConflict, "other processes keep writing letters of the same partitions").WithContext(context);
+  return Error(ErrorKind::kConflict, "other processes keep writing letters of the same partitions")
+      .WithContext(context);
 }
 
 Status DeadLetterSink::Open() {
@@ -56,7 +61,9 @@ Status DeadLetterSink::Open() {
   TableConfig table;
   table.name = config_.table;
   table.partition_by = {"day(arrival_time)"};
-  FIRN_ASSIGN(auto opened, OpenOrCreateTable(*catalog_, table, ids_, [] { return Result<iceberg::SchemaPtr>(write::DeadLetterSchema()); }));
+  FIRN_ASSIGN(auto opened, OpenOrCreateTable(*catalog_, table, ids_, [] {
+                return Result<iceberg::SchemaPtr>(write::DeadLetterSchema());
+              }));
   commit::CommitterConfig config;
   config.table = Identifier(config_.table);
   config.pipeline_id = pipeline_id_;
@@ -65,7 +72,8 @@ Status DeadLetterSink::Open() {
 }
 
 // Letters that the table does not hold yet, in a file, with the ranges they move its positions by.
-Result<commit::TableBatch> DeadLetterSink::Stage(const std::vector<record::DeadLetter>& letters, const record::PositionRanges& ranges) {
+Result<commit::TableBatch> DeadLetterSink::Stage(const std::vector<record::DeadLetter>& letters,
+                                                 const record::PositionRanges& ranges) {
   FIRN_ASSIGN(auto table, catalog_->LoadTable(committer_->config().table));
   FIRN_ASSIGN(auto progress, commit::FindProgress(*table.metadata, pipeline_id_, iceberg::kMainBranch));
   std::vector<record::DeadLetter> missing;
@@ -77,8 +85,10 @@ Result<commit::TableBatch> DeadLetterSink::Stage(const std::vector<record::DeadL
       if (position != progress->positions.end()) at = position->second.next;
     }
     if (letter.offset < at) continue;
-    auto [range, inserted] = batch.ranges.try_emplace(letter.partition, record::PositionRange{at, at, {}, std::nullopt});
-    if (auto source = ranges.find(letter.partition); inserted && source != ranges.end()) range->second.identity = source->second.identity;
+    auto [range, inserted] =
+        batch.ranges.try_emplace(letter.partition, record::PositionRange{at, at, {}, std::nullopt});
+    if (auto source = ranges.find(letter.partition); inserted && source != ranges.end())
+      range->second.identity = source->second.identity;
     range->second.to = letter.offset + 1;
     missing.push_back(letter);
   }
@@ -87,9 +97,10 @@ Result<commit::TableBatch> DeadLetterSink::Stage(const std::vector<record::DeadL
   return batch;
 }
 
-Result<std::vector<iceberg::DataFile>> DeadLetterSink::WriteFiles(const iceberg::LoadedTable& table,
-                                                                  const std::vector<record::DeadLetter>& letters) {
-  FIRN_ASSIGN(auto rows, write::DeadLetterRows(letters, pipeline_id_, clock_.NowMs(), config_.keep_payload, *table.metadata->schema(), pool_));
+Result<std::vector<iceberg::DataFile>> DeadLetterSink::WriteFiles(
+    const iceberg::LoadedTable& table, const std::vector<record::DeadLetter>& letters) {
+  FIRN_ASSIGN(auto rows, write::DeadLetterRows(letters, pipeline_id_, clock_.NowMs(), config_.keep_payload,
+                                               *table.metadata->schema(), pool_));
   write::WriterContext context;
   context.table = table.metadata;
   context.store = table.store;

@@ -20,21 +20,25 @@ class MemoryPool;
 
 namespace firn::pipeline {
 
-/// The pipeline's dead-letter table. Letters are committed here before the batch that moves past them; the table has
-/// positions of its own, and letters below them are already in (a batch that is read again after a crash). Made with the first letter.
-/// Used by the committer thread only.
+/// The pipeline's dead-letter table. Letters are committed here before the batch that moves past them; the
+/// table has positions of its own, and letters below them are already in (a batch that is read again after a
+/// crash). Made with the first letter. Used by the committer thread only.
 class DeadLetterSink {
  public:
-  DeadLetterSink(std::shared_ptr<iceberg::Catalog> catalog, DeadLetterConfig config, std::string pipeline_id, runtime::Clock& clock,
-                 runtime::IdSource& ids, arrow::MemoryPool* pool);
+  DeadLetterSink(std::shared_ptr<iceberg::Catalog> catalog, DeadLetterConfig config, std::string pipeline_id,
+                 runtime::Clock& clock, runtime::IdSource& ids, arrow::MemoryPool* pool);
 
-  /// Commits what is not in the table yet. Letters of one partition must be in offset order. `ranges`: of the batch; they tell the logs the letters come from.
-  Status Write(const std::vector<record::DeadLetter>& letters, const record::PositionRanges& ranges, const std::stop_token& abort);
+  /// Commits what is not in the table yet. Letters of one partition must be in offset order. `ranges`: of the
+  /// batch; they tell the logs the letters come from.
+  Status Write(const std::vector<record::DeadLetter>& letters, const record::PositionRanges& ranges,
+               const std::stop_token& abort);
 
  private:
   Status Open();
-  Result<commit::TableBatch> Stage(const std::vector<record::DeadLetter>& letters, const record::PositionRanges& ranges);
-  Result<std::vector<iceberg::DataFile>> WriteFiles(const iceberg::LoadedTable& table, const std::vector<record::DeadLetter>& letters);
+  Result<commit::TableBatch> Stage(const std::vector<record::DeadLetter>& letters,
+                                   const record::PositionRanges& ranges);
+  Result<std::vector<iceberg::DataFile>> WriteFiles(const iceberg::LoadedTable& table,
+                                                    const std::vector<record::DeadLetter>& letters);
 
   std::shared_ptr<iceberg::Catalog> catalog_;
   DeadLetterConfig config_;

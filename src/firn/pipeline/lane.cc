@@ -18,8 +18,9 @@ constexpr int kPollTimeoutMs = 50;
 constexpr auto kHeldPause = std::chrono::milliseconds(10);
 
 Error BadRecord(const record::DeadLetter& letter) {
-  return Error(ErrorKind::kInvalidArgument, fmt::format("bad record at {}[{}] offset {}: {} ({})", letter.partition.topic,
-                                                        letter.partition.partition, letter.offset, letter.message, letter.reason))
+  return Error(ErrorKind::kInvalidArgument,
+               fmt::format("bad record at {}[{}] offset {}: {} ({})", letter.partition.topic,
+                           letter.partition.partition, letter.offset, letter.message, letter.reason))
       .WithRemedy("Mend the record's producer or the columns, or choose on_bad_record: dead_letter.");
 }
 
@@ -31,7 +32,8 @@ Lane::Lane(LaneConfig config, source::Source& source, const DecoderFactory& make
 Lane::~Lane() { Stop(); }
 
 void Lane::Start() {
-  thread_ = runtime::StartThread(fmt::format("lane-{}", config_.index), [this](const std::stop_token& /*stop*/) { Run(); });
+  thread_ = runtime::StartThread(fmt::format("lane-{}", config_.index),
+                                 [this](const std::stop_token& /*stop*/) { Run(); });
 }
 
 void Lane::RequestCut(bool pause) {
@@ -105,7 +107,8 @@ void Lane::Run() {
   for (;;) {
     changed_.wait(lock, [this] {
       const bool waits_for_schema = request_ && (!offered_ || offered_->version <= request_->view_version);
-      return stop_ || command_ != Command::kNone || (!paused_ && !error_ && (!waits_for_schema || drop_polled_));
+      return stop_ || command_ != Command::kNone ||
+             (!paused_ && !error_ && (!waits_for_schema || drop_polled_));
     });
     if (stop_) return;
     if (ServeCommand(lock)) continue;
@@ -191,7 +194,8 @@ Status Lane::AppendDecoded(decode::DecodeResult result, const record::RawBatch& 
   part_.records += static_cast<int64_t>(result.consumed);
   part_.tombstones_skipped += result.counters.tombstones_skipped;
   part_.unknown_fields_ignored += result.counters.unknown_fields_ignored;
-  if (result.consumed > 0) part_.oldest_timestamp_ms = std::min(part_.oldest_timestamp_ms, raw.timestamps_ms[begin]);
+  if (result.consumed > 0)
+    part_.oldest_timestamp_ms = std::min(part_.oldest_timestamp_ms, raw.timestamps_ms[begin]);
   const auto bad = static_cast<int64_t>(result.dead_letters.size());
   FIRN_TRY(TakeBadRecords(std::move(result.dead_letters)));
   if (result.batch.rows == nullptr) return Ok();
@@ -211,8 +215,9 @@ Status Lane::TakeBadRecords(std::vector<record::DeadLetter> letters) {
     return Ok();
   }
   for (const record::DeadLetter& letter : letters) {
-    part_.dead_letter_bytes += static_cast<int64_t>(sizeof(letter) + letter.message.size() + (letter.key ? letter.key->size() : 0) +
-                                                    (letter.value ? letter.value->size() : 0));
+    part_.dead_letter_bytes +=
+        static_cast<int64_t>(sizeof(letter) + letter.message.size() + (letter.key ? letter.key->size() : 0) +
+                             (letter.value ? letter.value->size() : 0));
   }
   std::ranges::move(letters, std::back_inserter(part_.dead_letters));
   return Ok();

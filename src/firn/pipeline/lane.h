@@ -42,11 +42,11 @@ struct SchemaRequest {
   int64_t view_version = 0;  ///< of the view the delta was found under
 };
 
-/// One thread that owns some partitions: drains their records, decodes them and hands the rows to its table writer.
-/// It keeps filling its part until the control thread cuts it. Built stopped and paused.
+/// One thread that owns some partitions: drains their records, decodes them and hands the rows to its table
+/// writer. It keeps filling its part until the control thread cuts it. Built stopped and paused.
 ///
-/// Threads: everything public is called by the control thread. A cut is a short rendezvous: the lane answers between two polls.
-/// While the lane waits for a schema, is held back, or failed, it still answers.
+/// Threads: everything public is called by the control thread. A cut is a short rendezvous: the lane answers
+/// between two polls. While the lane waits for a schema, is held back, or failed, it still answers.
 class Lane {
  public:
   Lane(LaneConfig config, source::Source& source, const DecoderFactory& make_decoder);
@@ -59,13 +59,15 @@ class Lane {
   /// Asks for the part filled so far; the lane goes on filling the next one, or pauses. Collect waits for it.
   void RequestCut(bool pause);
   BatchPart CollectCut();
-  /// Lets a paused lane go on, under this view. Drops records that it had polled and not taken when `drop_polled` is set (after a seek).
+  /// Lets a paused lane go on, under this view. Drops records that it had polled and not taken when
+  /// `drop_polled` is set (after a seek).
   void Resume(TableViewPtr view, bool drop_polled);
   /// A new view for a lane that runs: taken at once when it waits for a schema, else at the next cut.
   void Offer(TableViewPtr view);
   /// Holds the lane back from polling (back-pressure), or lets it go on.
   void Hold(bool hold);
-  /// The next range of this partition begins at `from`, below what the source will hand out (a gap that was decided upon).
+  /// The next range of this partition begins at `from`, below what the source will hand out (a gap that was
+  /// decided upon).
   void SetOrigin(const record::SourcePartition& partition, int64_t from);
   /// Ends the thread and discards the part it held. Idempotent.
   void Stop();
@@ -123,8 +125,8 @@ class Lane {
   BatchPart part_;
   int64_t writer_view_version_ = -1;
   std::vector<record::RawBatch> polled_;
-  size_t polled_at_ = 0;    ///< batch in polled_
-  size_t record_at_ = 0;    ///< first record of it that is not taken yet
+  size_t polled_at_ = 0;  ///< batch in polled_
+  size_t record_at_ = 0;  ///< first record of it that is not taken yet
 
   std::atomic<int64_t> records_{0};
   std::atomic<int64_t> bytes_{0};

@@ -34,7 +34,8 @@ PipelineEnd EndOf(const Error& error) {
 
 class PipelineImpl : public Pipeline {
  public:
-  PipelineImpl(PipelineConfig config, PipelineDeps deps) : config_(std::move(config)), deps_(std::move(deps)) {
+  PipelineImpl(PipelineConfig config, PipelineDeps deps)
+      : config_(std::move(config)), deps_(std::move(deps)) {
     status_.Write([this](PipelineStatus& s) {
       s.id = config_.id;
       s.table = config_.table.name.ToString();
@@ -50,8 +51,9 @@ class PipelineImpl : public Pipeline {
     }
     const PipelineStatus last = status_.Read();
     if (ended.ok() && options.fail_on_dead_letters && last.dead_letters > 0) {
-      ended = Error(ErrorKind::kUnavailable, fmt::format("{} records went to the dead-letter table {}", last.dead_letters,
-                                                         config_.dead_letters.table.ToString()))
+      ended = Error(ErrorKind::kUnavailable,
+                    fmt::format("{} records went to the dead-letter table {}", last.dead_letters,
+                                config_.dead_letters.table.ToString()))
                   .WithRetry(RetryHint::kNo);
     }
     if (ended.ok()) {
@@ -59,7 +61,8 @@ class PipelineImpl : public Pipeline {
       return {};
     }
     PipelineResult result{EndOf(ended.error()), ended.error().ToString()};
-    // Before the first record was taken it is the set-up that is wrong; later the same error is a failure of the run.
+    // Before the first record was taken it is the set-up that is wrong; later the same error is a failure of
+    // the run.
     if (result.end == PipelineEnd::kUserError && last.commits > 0) result.end = PipelineEnd::kFailed;
     status_.Write([&](PipelineStatus& s) {
       s.state = PipelineState::kFailed;

@@ -19,30 +19,37 @@ namespace arrow {
 class MemoryPool;
 }
 
+namespace firn::obs {
+class Metrics;
+}
+
 namespace firn::pipeline {
 
 using DecoderFactory = std::function<Result<std::unique_ptr<decode::Decoder>>(const decode::BoundSchema&)>;
 
 /// Everything a pipeline needs from outside; built by app/.
 struct PipelineDeps {
-  std::shared_ptr<iceberg::Catalog> catalog;          ///< of the table
+  std::shared_ptr<iceberg::Catalog> catalog;  ///< of the table
   std::shared_ptr<iceberg::Catalog> dead_letter_catalog;
-  /// A new, unopened source for this many lanes (the run itself; a second one reads samples for inference and `--dry-run`).
+  /// A new, unopened source for this many lanes (the run itself; a second one reads samples for inference and
+  /// `--dry-run`).
   std::function<Result<std::unique_ptr<source::Source>>(int lanes)> make_source;
   DecoderFactory make_decoder;
-  std::function<Result<iceberg::SchemaPtr>(const std::vector<record::RawBatch>&)> infer_schema;  ///< for tables without declared columns
+  std::function<Result<iceberg::SchemaPtr>(const std::vector<record::RawBatch>&)>
+      infer_schema;  ///< for tables without declared columns
   int lanes = 1;
   runtime::Clock* clock = nullptr;
   runtime::IdSource* ids = nullptr;
   runtime::MemoryBudget* memory = nullptr;
   arrow::MemoryPool* pool = nullptr;
+  obs::Metrics* metrics = nullptr;
   std::string catalog_uri;
 };
 
 struct RunOptions {
   bool until_caught_up = false;
-  bool first_run = false;       ///< --first-run: the table was re-created on purpose
-  std::string adopt;            ///< --adopt OLD: take over the progress of pipeline id OLD
+  bool first_run = false;  ///< --first-run: the table was re-created on purpose
+  std::string adopt;       ///< --adopt OLD: take over the progress of pipeline id OLD
   bool fail_on_dead_letters = false;
   int64_t shutdown_timeout_ms = 25'000;
 };
@@ -52,8 +59,9 @@ struct PipelineResult {
   std::string message;  ///< empty when kDone
 };
 
-/// One pipeline: source -> lanes (decode, write) -> committer -> table. Start, restart and revocation are one code path:
-/// positions are read from the table, the source is told to start there, batches are cut at barriers and committed.
+/// One pipeline: source -> lanes (decode, write) -> committer -> table. Start, restart and revocation are one
+/// code path: positions are read from the table, the source is told to start there, batches are cut at
+/// barriers and committed.
 class Pipeline {
  public:
   virtual ~Pipeline() = default;
@@ -64,7 +72,8 @@ class Pipeline {
 
 std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps);
 
-/// Columns found in a sample of the source's records from the configured start; kNotFound when there are none.
+/// Columns found in a sample of the source's records from the configured start; kNotFound when there are
+/// none.
 Result<iceberg::SchemaPtr> InferFromSource(const PipelineDeps& deps);
 
 /// `firn run --dry-run`: reads and decodes a sample; writes nothing. Text for people.

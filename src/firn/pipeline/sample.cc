@@ -15,7 +15,8 @@ constexpr int kPollMs = 100;
 
 }  // namespace
 
-Result<std::vector<record::RawBatch>> ReadSample(source::Source& source, const record::Positions& positions, int64_t records, int64_t wait_ms) {
+Result<std::vector<record::RawBatch>> ReadSample(source::Source& source, const record::Positions& positions,
+                                                 int64_t records, int64_t wait_ms) {
   std::vector<record::SourcePartition> partitions;
   for (const auto& [partition, position] : positions) partitions.push_back(partition);
   FIRN_ASSIGN(auto bounds, source.Bounds(partitions));
@@ -30,7 +31,8 @@ Result<std::vector<record::RawBatch>> ReadSample(source::Source& source, const r
   while (taken < records && !open.empty() && runtime::SystemClock().MonotonicNs() < end_ns) {
     FIRN_ASSIGN(auto events, source.PollControl(0));
     for (const auto& event : events) {
-      if (const auto* trouble = std::get_if<source::SourceTrouble>(&event); trouble != nullptr && trouble->error.retry() == RetryHint::kNo) {
+      if (const auto* trouble = std::get_if<source::SourceTrouble>(&event);
+          trouble != nullptr && trouble->error.retry() == RetryHint::kNo) {
         return trouble->error;
       }
     }

@@ -20,10 +20,13 @@ using record::SourcePartition;
 using Bounds = std::map<SourcePartition, source::PartitionBounds>;
 
 Error Stop(const StartContext& context, std::string found, std::string remedy) {
-  return Error(ErrorKind::kDataLoss, std::move(found)).WithRemedy(std::move(remedy)).WithContext("table " + context.config->table.name.ToString());
+  return Error(ErrorKind::kDataLoss, std::move(found))
+      .WithRemedy(std::move(remedy))
+      .WithContext("table " + context.config->table.name.ToString());
 }
 
-Result<commit::ResumeDecision> Decide(const StartContext& context, const iceberg::TableMetadata& table, const Bounds& bounds) {
+Result<commit::ResumeDecision> Decide(const StartContext& context, const iceberg::TableMetadata& table,
+                                      const Bounds& bounds) {
   commit::ResumeFacts facts;
   facts.table = &table;
   facts.pipeline_id = context.config->id;
@@ -42,10 +45,13 @@ Result<commit::ResumeDecision> Decide(const StartContext& context, const iceberg
   return commit::DecideResume(facts);
 }
 
-// Positions that this pipeline's own property does not hold yet become its marker in the table, before anything is read.
+// Positions that this pipeline's own property does not hold yet become its marker in the table, before
+// anything is read.
 Status CommitMarker(const StartContext& context, const Positions& start) {
   commit::CommitOutcome outcome = context.commit_start(start);
-  if (std::holds_alternative<commit::Committed>(outcome) || std::holds_alternative<commit::AlreadyCommitted>(outcome)) return Ok();
+  if (std::holds_alternative<commit::Committed>(outcome) ||
+      std::holds_alternative<commit::AlreadyCommitted>(outcome))
+    return Ok();
   if (auto* rejected = std::get_if<commit::Rejected>(&outcome)) return std::move(rejected->error);
   if (auto* conflict = std::get_if<commit::ConflictExhausted>(&outcome)) return std::move(conflict->error);
   return std::move(std::get<commit::UnknownOutcome>(outcome).error);
@@ -60,10 +66,12 @@ Status CommitFirstStart(const StartContext& context) {
   return CommitMarker(context, start);
 }
 
-/// Sorts the assigned partitions that the table knows into those that go on, were trimmed, or are no longer the same log.
+/// Sorts the assigned partitions that the table knows into those that go on, were trimmed, or are no longer
+/// the same log.
 class Checker {
  public:
-  Checker(const StartContext& context, const Bounds& bounds, StartPlan& plan) : context_(context), bounds_(bounds), plan_(plan) {}
+  Checker(const StartContext& context, const Bounds& bounds, StartPlan& plan)
+      : context_(context), bounds_(bounds), plan_(plan) {}
 
   Status Check(const SourcePartition& partition, const record::PartitionPosition& position) {
     const source::PartitionBounds& bound = bounds_.at(partition);
@@ -77,7 +85,8 @@ class Checker {
       return Ok();
     }
     if (const auto* trimmed = std::get_if<commit::PartitionTrimmed>(&check)) {
-      trimmed_.push_back(fmt::format("{}[{}]: records [{}, {}) are gone", partition.topic, partition.partition, trimmed->from, trimmed->to));
+      trimmed_.push_back(fmt::format("{}[{}]: records [{}, {}) are gone", partition.topic,
+                                     partition.partition, trimmed->from, trimmed->to));
       plan_.origins[partition] = trimmed->from;
     }
     record::PartitionPosition start = position;
@@ -89,11 +98,14 @@ class Checker {
 
   Status Verdict() const {
     if (!recreated_.empty()) {
-      return Stop(context_, fmt::format("the source is not the one that was read: {}", fmt::join(recreated_, "; ")),
-                  "If the new log is to be read from its start, use a new pipeline id or table, or remove the progress property and run with --first-run.");
+      return Stop(context_,
+                  fmt::format("the source is not the one that was read: {}", fmt::join(recreated_, "; ")),
+                  "If the new log is to be read from its start, use a new pipeline id or table, or remove "
+                  "the progress property and run with --first-run.");
     }
     if (!trimmed_.empty() && context_.config->on_data_loss == OnDataLoss::kFail) {
-      return Stop(context_, fmt::format("the log was trimmed past our position: {}", fmt::join(trimmed_, "; ")),
+      return Stop(context_,
+                  fmt::format("the log was trimmed past our position: {}", fmt::join(trimmed_, "; ")),
                   "Set on_data_loss: earliest to go on from the first record that is left.");
     }
     return Ok();
@@ -115,12 +127,14 @@ Result<StartPlan> PlanStart(const StartContext& context, const std::vector<Sourc
   FIRN_ASSIGN(auto decision, Decide(context, *table.metadata, bounds));
   StartPlan plan;
   Positions known;
-  if (const auto* stop = std::get_if<commit::ResumeStop>(&decision)) return Stop(context, stop->found, stop->remedy);
+  if (const auto* stop = std::get_if<commit::ResumeStop>(&decision))
+    return Stop(context, stop->found, stop->remedy);
   if (const auto* at = std::get_if<commit::ResumeAt>(&decision)) {
     known = at->positions;
     plan.epoch = at->epoch;
     plan.how = at->how;
-    if (!table.metadata->properties.contains(commit::ProgressKey(context.config->id, context.config->table.branch))) {
+    if (!table.metadata->properties.contains(
+            commit::ProgressKey(context.config->id, context.config->table.branch))) {
       FIRN_TRY(CommitMarker(context, known));  // adopted, or the property was lost
     }
   } else {
@@ -134,7 +148,8 @@ Result<StartPlan> PlanStart(const StartContext& context, const std::vector<Sourc
     if (position != known.end()) {
       FIRN_TRY(checker.Check(partition, position->second));
     } else {
-      plan.positions[partition] = {bound.first, bound.identity, std::nullopt};  // found later: from its first record
+      plan.positions[partition] = {bound.first, bound.identity,
+                                   std::nullopt};  // found later: from its first record
     }
   }
   FIRN_TRY(checker.Verdict());

@@ -17,10 +17,11 @@ namespace firn::pipeline {
 
 /// Where assigned partitions are read from.
 struct StartPlan {
-  record::Positions positions;                          ///< for Source::Start
-  std::map<record::SourcePartition, int64_t> origins;   ///< table positions below the log's first record (on_data_loss: earliest)
+  record::Positions positions;  ///< for Source::Start
+  std::map<record::SourcePartition, int64_t>
+      origins;  ///< table positions below the log's first record (on_data_loss: earliest)
   int64_t epoch = 0;
-  std::string how;                                      ///< for the log
+  std::string how;  ///< for the log
 };
 
 /// Commits the start positions of a first run (Committer::CommitStart, on the committer thread).
@@ -34,9 +35,10 @@ struct StartContext {
   CommitStart commit_start;
 };
 
-/// The rules of "Where a pipeline resumes" (product.md), with the facts fetched: the table alone decides. Control thread.
-/// kDataLoss (exit code 3) names what was found per partition and what decides it.
-Result<StartPlan> PlanStart(const StartContext& context, const std::vector<record::SourcePartition>& partitions);
+/// The rules of "Where a pipeline resumes" (product.md), with the facts fetched: the table alone decides.
+/// Control thread. kDataLoss (exit code 3) names what was found per partition and what decides it.
+Result<StartPlan> PlanStart(const StartContext& context,
+                            const std::vector<record::SourcePartition>& partitions);
 
 /// The pipeline's positions as the table has them now; empty when it has none.
 Result<record::Positions> TablePositions(iceberg::Catalog& catalog, const PipelineConfig& config);

@@ -14,7 +14,8 @@ namespace firn::pipeline {
 enum class PipelineState : uint8_t { kStarting, kRunning, kPaused, kDegraded, kFailed, kFinished };
 std::string_view ToString(PipelineState state);
 
-/// What a pipeline shows of itself; copied out under a lock, for `/status`, the live line and the closing summary.
+/// What a pipeline shows of itself; copied out under a lock, for `/status`, the live line and the closing
+/// summary.
 struct PipelineStatus {
   std::string id;
   std::string table;
@@ -30,24 +31,25 @@ struct PipelineStatus {
   int64_t commits = 0;
   int64_t conflicts = 0;
   int64_t data_files = 0;
-  int64_t lag_records = -1;       ///< -1: not known yet
-  int64_t freshness_ms = -1;      ///< age of the oldest record not yet committed; 0 when lag is 0
-  int64_t last_commit_ms = 0;     ///< wall clock of the last commit, 0: none
+  int64_t lag_records = -1;    ///< -1: not known yet
+  int64_t freshness_ms = -1;   ///< age of the oldest record not yet committed; 0 when lag is 0
+  int64_t last_commit_ms = 0;  ///< wall clock of the last commit, 0: none
   int64_t last_commit_took_ms = 0;
   std::optional<int64_t> last_snapshot_id;
   std::string metadata_location;
-  std::string catalog_uri;        ///< for the line to paste into an engine
+  std::string catalog_uri;            ///< for the line to paste into an engine
   int64_t total_records_target = -1;  ///< bounded runs: records between start and end, -1 when unknown
   std::map<record::SourcePartition, int64_t> lag;
 };
 
 /// How a pipeline ended; the exit code follows from it (product.md, "Commands").
 enum class PipelineEnd : uint8_t {
-  kDone,      ///< stopped on request after a clean flush, or caught up: 0
-  kFailed,    ///< failed while running: 1
-  kUserError, ///< the user's input is wrong: 2
-  kDataStop,  ///< stopped on purpose, going on would lose or double data: 3
-  kInterrupted,  ///< the flush did not finish in time, or a second signal came; what was in flight is discarded: 130 or 143
+  kDone,         ///< stopped on request after a clean flush, or caught up: 0
+  kFailed,       ///< failed while running: 1
+  kUserError,    ///< the user's input is wrong: 2
+  kDataStop,     ///< stopped on purpose, going on would lose or double data: 3
+  kInterrupted,  ///< the flush did not finish in time, or a second signal came; what was in flight is
+                 ///< discarded: 130 or 143
 };
 
 }  // namespace firn::pipeline

@@ -31,7 +31,8 @@ bool SameShape(const iceberg::Type& declared, const iceberg::Type& actual) {
 }
 
 bool Widened(const iceberg::Type& declared, const iceberg::Type& actual, int format_version) {
-  return declared.is_primitive() && actual.is_primitive() && iceberg::CanPromote(declared, actual, format_version);
+  return declared.is_primitive() && actual.is_primitive() &&
+         iceberg::CanPromote(declared, actual, format_version);
 }
 
 Status EnsureNamespace(iceberg::Catalog& catalog, const iceberg::Namespace& ns) {
@@ -46,8 +47,8 @@ Status EnsureNamespace(iceberg::Catalog& catalog, const iceberg::Namespace& ns) 
   return Ok();
 }
 
-Result<iceberg::LoadedTable> Create(iceberg::Catalog& catalog, const TableConfig& config, runtime::IdSource& ids,
-                                    const InferColumns& infer) {
+Result<iceberg::LoadedTable> Create(iceberg::Catalog& catalog, const TableConfig& config,
+                                    runtime::IdSource& ids, const InferColumns& infer) {
   iceberg::SchemaPtr schema;
   if (config.columns.empty()) {
     FIRN_ASSIGN(schema, infer());
@@ -63,7 +64,9 @@ Result<iceberg::LoadedTable> Create(iceberg::Catalog& catalog, const TableConfig
 
 Status CheckWritable(const TableConfig& config, const iceberg::TableMetadata& table) {
   if (table.format_version < 2) {
-    return Error(ErrorKind::kUnsupported, fmt::format("table {} has format version 1, which Firn reads but does not write", config.name.ToString()))
+    return Error(ErrorKind::kUnsupported,
+                 fmt::format("table {} has format version 1, which Firn reads but does not write",
+                             config.name.ToString()))
         .WithRemedy("Upgrade it: ALTER TABLE ... SET TBLPROPERTIES ('format-version'='2').");
   }
   return CheckDeclaredColumns(config, table);
@@ -78,8 +81,8 @@ decode::Evolution EffectiveEvolution(const TableConfig& config) {
   return config.columns.empty() ? decode::Evolution::kAdd : decode::Evolution::kNone;
 }
 
-Result<OpenedTable> OpenOrCreateTable(iceberg::Catalog& catalog, const TableConfig& config, runtime::IdSource& ids,
-                                      const InferColumns& infer) {
+Result<OpenedTable> OpenOrCreateTable(iceberg::Catalog& catalog, const TableConfig& config,
+                                      runtime::IdSource& ids, const InferColumns& infer) {
   const std::string context = "table " + config.name.ToString();
   auto loaded = catalog.LoadTable(Identifier(config.name));
   bool created = false;
@@ -108,9 +111,11 @@ Status CheckDeclaredColumns(const TableConfig& config, const iceberg::TableMetad
     const NestedField* actual = table.schema()->as_struct()->FindField(field.name);
     if (actual == nullptr) {
       problems += fmt::format("{}column {} is not in the table", problems.empty() ? "" : "; ", field.name);
-    } else if (!SameShape(*field.type, *actual->type) && !Widened(*field.type, *actual->type, table.format_version)) {
-      problems += fmt::format("{}column {} is declared {} and is {} in the table", problems.empty() ? "" : "; ", field.name,
-                              field.type->ToString(), actual->type->ToString());
+    } else if (!SameShape(*field.type, *actual->type) &&
+               !Widened(*field.type, *actual->type, table.format_version)) {
+      problems +=
+          fmt::format("{}column {} is declared {} and is {} in the table", problems.empty() ? "" : "; ",
+                      field.name, field.type->ToString(), actual->type->ToString());
     }
   }
   if (problems.empty()) return Ok();
@@ -119,7 +124,8 @@ Status CheckDeclaredColumns(const TableConfig& config, const iceberg::TableMetad
       .WithContext("table " + config.name.ToString());
 }
 
-Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const iceberg::TableMetadata& table, arrow::MemoryPool* pool) {
+Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const iceberg::TableMetadata& table,
+                                       arrow::MemoryPool* pool) {
   decode::BoundSchema bound;
   bound.schema = table.schema();
   bound.unknown_fields = config.table.unknown_fields;
@@ -131,7 +137,8 @@ Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const icebe
   for (const ColumnConfig& column : config.table.columns) {
     const NestedField* field = bound.schema->as_struct()->FindField(column.name);
     if (field == nullptr) {
-      return Error(ErrorKind::kInvalidArgument, fmt::format("declared column {} is no longer in table {}", column.name, bound.target_table))
+      return Error(ErrorKind::kInvalidArgument, fmt::format("declared column {} is no longer in table {}",
+                                                            column.name, bound.target_table))
           .WithRemedy("Change `columns` to what the table has, or alter the table.");
     }
     if (column.from.empty() && column.unit == decode::TimeUnit::kNone) continue;

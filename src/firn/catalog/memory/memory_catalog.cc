@@ -14,11 +14,14 @@ using iceberg::TableIdentifier;
 
 namespace {
 
-Error NoSuchTable(const TableIdentifier& table) { return {ErrorKind::kNotFound, fmt::format("table {} does not exist", table.ToString())}; }
+Error NoSuchTable(const TableIdentifier& table) {
+  return {ErrorKind::kNotFound, fmt::format("table {} does not exist", table.ToString())};
+}
 
 }  // namespace
 
-MemoryCatalog::MemoryCatalog(std::string name, std::string warehouse, std::shared_ptr<store::Store> store, runtime::Clock& clock)
+MemoryCatalog::MemoryCatalog(std::string name, std::string warehouse, std::shared_ptr<store::Store> store,
+                             runtime::Clock& clock)
     : name_(std::move(name)), warehouse_(std::move(warehouse)), store_(std::move(store)), clock_(clock) {}
 
 LoadedTable MemoryCatalog::Loaded(const TableIdentifier& table, const Entry& entry) const {
@@ -36,12 +39,16 @@ Result<LoadedTable> MemoryCatalog::LoadTable(const TableIdentifier& table) {
   return Loaded(table, it->second);
 }
 
-Result<LoadedTable> MemoryCatalog::CreateTable(const TableIdentifier& table, const iceberg::NewTable& definition) {
+Result<LoadedTable> MemoryCatalog::CreateTable(const TableIdentifier& table,
+                                               const iceberg::NewTable& definition) {
   const std::lock_guard lock(mutex_);
-  if (!namespaces_.contains(table.ns)) return Error(ErrorKind::kNotFound, fmt::format("namespace {} does not exist", fmt::join(table.ns, ".")));
-  if (tables_.contains(table)) return Error(ErrorKind::kAlreadyExists, fmt::format("table {} exists", table.ToString()));
+  if (!namespaces_.contains(table.ns))
+    return Error(ErrorKind::kNotFound, fmt::format("namespace {} does not exist", fmt::join(table.ns, ".")));
+  if (tables_.contains(table))
+    return Error(ErrorKind::kAlreadyExists, fmt::format("table {} exists", table.ToString()));
   iceberg::NewTable complete = definition;
-  if (complete.location.empty()) complete.location = fmt::format("{}/{}/{}", warehouse_, fmt::join(table.ns, "/"), table.name);
+  if (complete.location.empty())
+    complete.location = fmt::format("{}/{}/{}", warehouse_, fmt::join(table.ns, "/"), table.name);
   FIRN_ASSIGN(auto metadata, iceberg::NewTableMetadata(complete, clock_.NowMs()));
   Entry entry{fmt::format("{}/metadata/{:05}.metadata.json", complete.location, versions_++),
               std::make_shared<const iceberg::TableMetadata>(std::move(metadata))};
@@ -53,7 +60,8 @@ Status MemoryCatalog::Apply(const iceberg::TableCommit& commit) {
   if (it == tables_.end()) return NoSuchTable(commit.base.identifier);
   Entry& entry = it->second;
   FIRN_TRY(iceberg::CheckRequirements(entry.metadata.get(), commit.requirements));
-  FIRN_ASSIGN(auto next, iceberg::ApplyUpdates(*entry.metadata, commit.updates, {clock_.NowMs(), entry.location}));
+  FIRN_ASSIGN(auto next,
+              iceberg::ApplyUpdates(*entry.metadata, commit.updates, {clock_.NowMs(), entry.location}));
   entry.location = fmt::format("{}/metadata/{:05}.metadata.json", next.location, versions_++);
   entry.metadata = std::make_shared<const iceberg::TableMetadata>(std::move(next));
   return Ok();
@@ -86,8 +94,10 @@ CatalogCommitResult MemoryCatalog::CommitTable(const iceberg::TableCommit& commi
       break;
   }
   Status applied = Apply(commit);
-  if (applied.ok()) return iceberg::CommitDone{Loaded(commit.base.identifier, tables_.at(commit.base.identifier))};
-  if (applied.error().kind() == ErrorKind::kConflict) return iceberg::CommitConflict{std::move(applied).error()};
+  if (applied.ok())
+    return iceberg::CommitDone{Loaded(commit.base.identifier, tables_.at(commit.base.identifier))};
+  if (applied.error().kind() == ErrorKind::kConflict)
+    return iceberg::CommitConflict{std::move(applied).error()};
   return iceberg::CommitRejected{std::move(applied).error()};
 }
 
@@ -110,14 +120,16 @@ Result<std::vector<Namespace>> MemoryCatalog::ListNamespaces(const Namespace& pa
   const std::lock_guard lock(mutex_);
   std::vector<Namespace> children;
   for (const Namespace& ns : namespaces_) {
-    if (ns.size() == parent.size() + 1 && std::equal(parent.begin(), parent.end(), ns.begin())) children.push_back(ns);
+    if (ns.size() == parent.size() + 1 && std::equal(parent.begin(), parent.end(), ns.begin()))
+      children.push_back(ns);
   }
   return children;
 }
 
 Status MemoryCatalog::CreateNamespace(const Namespace& ns, const iceberg::Properties& /*properties*/) {
   const std::lock_guard lock(mutex_);
-  if (!namespaces_.insert(ns).second) return Error(ErrorKind::kAlreadyExists, fmt::format("namespace {} exists", fmt::join(ns, ".")));
+  if (!namespaces_.insert(ns).second)
+    return Error(ErrorKind::kAlreadyExists, fmt::format("namespace {} exists", fmt::join(ns, ".")));
   return Ok();
 }
 
@@ -141,7 +153,8 @@ void MemoryCatalog::BeforeCommit(std::function<void()> hook) { before_commit_ = 
 int MemoryCatalog::DeliverDelayed() {
   const std::lock_guard lock(mutex_);
   int applied = 0;
-  for (const iceberg::TableCommit& commit : std::exchange(delayed_, {})) applied += Apply(commit).ok() ? 1 : 0;
+  for (const iceberg::TableCommit& commit : std::exchange(delayed_, {}))
+    applied += Apply(commit).ok() ? 1 : 0;
   return applied;
 }
 

@@ -24,14 +24,17 @@ enum class CommitFault : uint8_t {
   kRequestDelayed,  ///< unknown now; applied by DeliverDelayed, if its requirements still hold then
 };
 
-/// A catalog in memory, with faults. Metadata is kept as values; table files live in the store it was given. Thread-safe.
+/// A catalog in memory, with faults. Metadata is kept as values; table files live in the store it was given.
+/// Thread-safe.
 class MemoryCatalog : public iceberg::Catalog {
  public:
-  MemoryCatalog(std::string name, std::string warehouse, std::shared_ptr<store::Store> store, runtime::Clock& clock);
+  MemoryCatalog(std::string name, std::string warehouse, std::shared_ptr<store::Store> store,
+                runtime::Clock& clock);
 
   const std::string& name() const override { return name_; }
   Result<iceberg::LoadedTable> LoadTable(const iceberg::TableIdentifier& table) override;
-  Result<iceberg::LoadedTable> CreateTable(const iceberg::TableIdentifier& table, const iceberg::NewTable& definition) override;
+  Result<iceberg::LoadedTable> CreateTable(const iceberg::TableIdentifier& table,
+                                           const iceberg::NewTable& definition) override;
   iceberg::CatalogCommitResult CommitTable(const iceberg::TableCommit& commit) override;
   Status DropTable(const iceberg::TableIdentifier& table, bool purge) override;
   Result<std::vector<iceberg::TableIdentifier>> ListTables(const iceberg::Namespace& ns) override;

@@ -16,8 +16,8 @@ bool SameLog(const record::SourceIdentity& a, const record::SourceIdentity& b) {
 }  // namespace
 
 std::string FenceMismatch::ToString() const {
-  return fmt::format("{}[{}]: the table stands at {}, the batch begins at {}", partition.topic, partition.partition, table_at,
-                     batch_from);
+  return fmt::format("{}[{}]: the table stands at {}, the batch begins at {}", partition.topic,
+                     partition.partition, table_at, batch_from);
 }
 
 std::optional<FenceMismatch> CheckFence(const record::Positions& table, const record::PositionRanges& batch) {
@@ -44,13 +44,15 @@ record::Positions Advance(record::Positions positions, const record::PositionRan
   return positions;
 }
 
-Status JoinRange(record::PositionRanges& ranges, const record::SourcePartition& partition, const record::PositionRange& next) {
+Status JoinRange(record::PositionRanges& ranges, const record::SourcePartition& partition,
+                 const record::PositionRange& next) {
   auto [it, inserted] = ranges.try_emplace(partition, next);
   if (inserted) return Ok();
   record::PositionRange& range = it->second;
   if (range.to != next.from || next.to < next.from) {
-    return Error(ErrorKind::kInternal, fmt::format("{}[{}]: range [{}, {}) does not join [{}, {})", partition.topic,
-                                                   partition.partition, next.from, next.to, range.from, range.to));
+    return Error(ErrorKind::kInternal,
+                 fmt::format("{}[{}]: range [{}, {}) does not join [{}, {})", partition.topic,
+                             partition.partition, next.from, next.to, range.from, range.to));
   }
   range.to = next.to;
   range.identity = next.identity;

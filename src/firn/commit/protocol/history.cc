@@ -51,23 +51,27 @@ bool SummaryHas(const Snapshot& snapshot, const char* key, std::string_view valu
 CommitSearch FindCommit(const TableMetadata& table, std::string_view branch, std::string_view pipeline_id,
                         std::string_view commit_id, std::optional<int64_t> pinned_parent) {
   Walk walk(table, branch);
-  if (!pinned_parent && walk.current() == nullptr) return CommitUndecided{false, "the branch still has no snapshot"};
+  if (!pinned_parent && walk.current() == nullptr)
+    return CommitUndecided{false, "the branch still has no snapshot"};
   if (pinned_parent && walk.current() != nullptr && walk.current()->snapshot_id == *pinned_parent) {
     return CommitUndecided{false, fmt::format("the branch still stands at snapshot {}", *pinned_parent)};
   }
   for (; walk.current() != nullptr; walk.Next()) {
     const Snapshot& snapshot = *walk.current();
     if (pinned_parent && snapshot.snapshot_id == *pinned_parent) return CommitAbsent{};
-    if (SummaryHas(snapshot, kSummaryPipeline, pipeline_id) && SummaryHas(snapshot, kSummaryCommitId, commit_id)) {
+    if (SummaryHas(snapshot, kSummaryPipeline, pipeline_id) &&
+        SummaryHas(snapshot, kSummaryCommitId, commit_id)) {
       return CommitFound{snapshot.snapshot_id};
     }
   }
   if (walk.gap()) return CommitUndecided{true, "snapshots of the table's history have expired"};
-  if (pinned_parent) return CommitUndecided{true, fmt::format("snapshot {} is no ancestor any more", *pinned_parent)};
+  if (pinned_parent)
+    return CommitUndecided{true, fmt::format("snapshot {} is no ancestor any more", *pinned_parent)};
   return CommitAbsent{};
 }
 
-Ancestry FindAncestor(const TableMetadata& table, std::string_view branch, int64_t snapshot_id, int64_t sequence_number) {
+Ancestry FindAncestor(const TableMetadata& table, std::string_view branch, int64_t snapshot_id,
+                      int64_t sequence_number) {
   Walk walk(table, branch);
   for (; walk.current() != nullptr; walk.Next()) {
     if (walk.current()->snapshot_id == snapshot_id) return Ancestry::kAncestor;
@@ -76,8 +80,8 @@ Ancestry FindAncestor(const TableMetadata& table, std::string_view branch, int64
   return walk.gap() ? Ancestry::kExpired : Ancestry::kNotThere;
 }
 
-const Snapshot* FindNewestOfPipeline(const TableMetadata& table, std::string_view branch, std::string_view pipeline_id,
-                                     bool* complete) {
+const Snapshot* FindNewestOfPipeline(const TableMetadata& table, std::string_view branch,
+                                     std::string_view pipeline_id, bool* complete) {
   Walk walk(table, branch);
   for (; walk.current() != nullptr; walk.Next()) {
     if (SummaryHas(*walk.current(), kSummaryPipeline, pipeline_id)) break;

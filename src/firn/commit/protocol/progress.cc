@@ -20,7 +20,8 @@ constexpr int kProgressVersion = 1;
 
 Error Corrupt(std::string why) { return {ErrorKind::kCorrupt, "progress property: " + std::move(why)}; }
 
-// One entry a topic and identity: {"topic","cluster","topic-id","at":{"<partition>":[next, offset, timestamp, "hash"]}}.
+// One entry a topic and identity: {"topic","cluster","topic-id","at":{"<partition>":[next, offset, timestamp,
+// "hash"]}}.
 json EncodePosition(const PartitionPosition& position) {
   json entry = json::array({position.next});
   if (position.last) {
@@ -51,12 +52,14 @@ json EncodePositions(const record::Positions& positions) {
 Result<int32_t> ParsePartition(const std::string& text) {
   int32_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return Corrupt("partition \"" + text + "\"");
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0)
+    return Corrupt("partition \"" + text + "\"");
   return value;
 }
 
 Result<PartitionPosition> DecodePosition(const json& entry, const SourceIdentity& identity) {
-  if (!entry.is_array() || (entry.size() != 1 && entry.size() != 4)) return Corrupt("a position is [next] or [next, offset, time, hash]");
+  if (!entry.is_array() || (entry.size() != 1 && entry.size() != 4))
+    return Corrupt("a position is [next] or [next, offset, time, hash]");
   for (size_t i = 0; i < entry.size() && i < 3; ++i) {
     if (!entry[i].is_number_integer()) return Corrupt("a position holds something that is not an integer");
   }
@@ -72,13 +75,15 @@ Result<PartitionPosition> DecodePosition(const json& entry, const SourceIdentity
 }
 
 Status DecodeSource(const json& source, record::Positions& out) {
-  if (!source.is_object() || !source.contains("topic") || !source["topic"].is_string() || !source.contains("at") ||
-      !source["at"].is_object()) {
+  if (!source.is_object() || !source.contains("topic") || !source["topic"].is_string() ||
+      !source.contains("at") || !source["at"].is_object()) {
     return Corrupt("a source needs \"topic\" and \"at\"");
   }
   SourceIdentity identity;
-  if (auto it = source.find("cluster"); it != source.end() && it->is_string()) identity.cluster_id = it->get<std::string>();
-  if (auto it = source.find("topic-id"); it != source.end() && it->is_string()) identity.topic_id = it->get<std::string>();
+  if (auto it = source.find("cluster"); it != source.end() && it->is_string())
+    identity.cluster_id = it->get<std::string>();
+  if (auto it = source.find("topic-id"); it != source.end() && it->is_string())
+    identity.topic_id = it->get<std::string>();
   const std::string topic = source["topic"].get<std::string>();
   for (const auto& [key, entry] : source["at"].items()) {
     FIRN_ASSIGN(int32_t partition, ParsePartition(key));
@@ -111,14 +116,10 @@ std::string ProgressKey(std::string_view pipeline_id, std::string_view branch) {
 }
 
 std::string EncodeProgress(const Progress& progress) {
-  json object = {{"v", kProgressVersion},
-                 {"table", progress.table_uuid},
-                 {"branch", progress.branch},
-                 {"snapshot", progress.snapshot_id},
-                 {"seq", progress.sequence_number},
-                 {"epoch", progress.epoch},
-                 {"commit", progress.commit_id},
-                 {"sources", EncodePositions(progress.positions)}};
+  json object = {{"v", kProgressVersion},           {"table", progress.table_uuid},
+                 {"branch", progress.branch},       {"snapshot", progress.snapshot_id},
+                 {"seq", progress.sequence_number}, {"epoch", progress.epoch},
+                 {"commit", progress.commit_id},    {"sources", EncodePositions(progress.positions)}};
   return object.dump();
 }
 
@@ -126,7 +127,8 @@ Result<Progress> DecodeProgress(std::string_view text) {
   json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return Corrupt("not a JSON object");
   FIRN_ASSIGN(int64_t version, Get<int64_t>(object, "v"));
-  if (version != kProgressVersion) return Corrupt(fmt::format("version {} was written by a newer Firn", version));
+  if (version != kProgressVersion)
+    return Corrupt(fmt::format("version {} was written by a newer Firn", version));
   Progress progress;
   FIRN_ASSIGN(progress.table_uuid, Get<std::string>(object, "table"));
   FIRN_ASSIGN(progress.branch, Get<std::string>(object, "branch"));
@@ -140,8 +142,8 @@ Result<Progress> DecodeProgress(std::string_view text) {
   return progress;
 }
 
-Result<std::optional<Progress>> FindProgress(const iceberg::TableMetadata& table, std::string_view pipeline_id,
-                                             std::string_view branch) {
+Result<std::optional<Progress>> FindProgress(const iceberg::TableMetadata& table,
+                                             std::string_view pipeline_id, std::string_view branch) {
   const std::string key = ProgressKey(pipeline_id, branch);
   auto it = table.properties.find(key);
   if (it == table.properties.end()) return std::optional<Progress>{};
@@ -188,8 +190,8 @@ std::string CommitId(std::string_view pipeline_id, std::string_view table_uuid, 
   std::string text = fmt::format("{}\n{}\n{}\n", pipeline_id, table_uuid, branch);
   for (const auto& [partition, range] : ranges) {
     if (range.empty()) continue;
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", partition.topic, partition.partition, range.from, range.to,
-                        range.identity.cluster_id, range.identity.topic_id);
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", partition.topic, partition.partition, range.from,
+                        range.to, range.identity.cluster_id, range.identity.topic_id);
   }
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);

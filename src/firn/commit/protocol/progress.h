@@ -12,16 +12,17 @@
 
 namespace firn::commit {
 
-/// What the table property `firn.progress.<id>` says: where the pipeline stands in this table. It moves only in a commit
-/// that adds a snapshot, and is rebuilt on every try from the state being replaced (product.md, "What a commit carries").
+/// What the table property `firn.progress.<id>` says: where the pipeline stands in this table. It moves only
+/// in a commit that adds a snapshot, and is rebuilt on every try from the state being replaced (product.md,
+/// "What a commit carries").
 struct Progress {
-  std::string table_uuid;      ///< of the table it was written for: a copied property is noticed
+  std::string table_uuid;  ///< of the table it was written for: a copied property is noticed
   std::string branch;
-  int64_t snapshot_id = 0;     ///< of the commit that wrote it
-  int64_t sequence_number = 0; ///< of that snapshot
-  int64_t epoch = 0;           ///< count of this pipeline's commits to this table; 0 is the marker of the start
+  int64_t snapshot_id = 0;      ///< of the commit that wrote it
+  int64_t sequence_number = 0;  ///< of that snapshot
+  int64_t epoch = 0;  ///< count of this pipeline's commits to this table; 0 is the marker of the start
   std::string commit_id;
-  record::Positions positions; ///< of every source partition of the pipeline
+  record::Positions positions;  ///< of every source partition of the pipeline
   bool operator==(const Progress&) const = default;
 };
 
@@ -33,7 +34,8 @@ std::string EncodeProgress(const Progress& progress);
 Result<Progress> DecodeProgress(std::string_view text);
 
 /// The pipeline's progress in this metadata; empty when it has none.
-Result<std::optional<Progress>> FindProgress(const iceberg::TableMetadata& table, std::string_view pipeline_id, std::string_view branch);
+Result<std::optional<Progress>> FindProgress(const iceberg::TableMetadata& table,
+                                             std::string_view pipeline_id, std::string_view branch);
 
 /// Snapshot summary keys of our commits.
 inline constexpr char kSummaryPipeline[] = "firn.pipeline";
@@ -51,7 +53,9 @@ std::string EncodeRanges(const record::PositionRanges& ranges, const record::Pos
 /// The positions after the commit if the text holds the whole map, empty otherwise.
 Result<std::optional<record::Positions>> DecodeWholeMap(std::string_view ranges);
 
-/// 128-bit hash (hex) of pipeline id, table UUID, branch and the sorted non-empty ranges: the same batch has the same id in every try.
-std::string CommitId(std::string_view pipeline_id, std::string_view table_uuid, std::string_view branch, const record::PositionRanges& ranges);
+/// 128-bit hash (hex) of pipeline id, table UUID, branch and the sorted non-empty ranges: the same batch has
+/// the same id in every try.
+std::string CommitId(std::string_view pipeline_id, std::string_view table_uuid, std::string_view branch,
+                     const record::PositionRanges& ranges);
 
 }  // namespace firn::commit

@@ -13,7 +13,8 @@ using record::SourceIdentity;
 Progress Example() {
   Progress progress{"uuid-1", "main", 9'007'199'254'740'993, 12, 7, "abc", {}};
   const SourceIdentity log{"cluster-1", "topic-1"};
-  progress.positions[{"flights", 0}] = {1'000, log, Fingerprint{999, 1'700'000'000'123, 0xfedcba9876543210ULL}};
+  progress.positions[{"flights", 0}] = {1'000, log,
+                                        Fingerprint{999, 1'700'000'000'123, 0xfedcba9876543210ULL}};
   progress.positions[{"flights", 11}] = {0, log, std::nullopt};
   progress.positions[{"flights", 2}] = {5, SourceIdentity{"cluster-1", "topic-2"}, std::nullopt};
   progress.positions[{"a \"quoted\" topic", 3}] = {4, {}, std::nullopt};
@@ -39,8 +40,9 @@ TEST(Progress, KeyNamesTheBranchUnlessItIsMain) {
 
 TEST(Progress, DamagedTextIsAnErrorThatSaysWhy) {
   const std::string good = EncodeProgress(Example());
-  for (const std::string& text : {std::string("{"), std::string("[]"), std::string("{}"), good.substr(0, good.size() / 2),
-                                  std::string(R"({"v":2,"table":"t"})"), std::string(R"({"v":1,"table":5})")}) {
+  for (const std::string& text :
+       {std::string("{"), std::string("[]"), std::string("{}"), good.substr(0, good.size() / 2),
+        std::string(R"({"v":2,"table":"t"})"), std::string(R"({"v":1,"table":5})")}) {
     auto decoded = DecodeProgress(text);
     ASSERT_FALSE(decoded.ok()) << text;
     EXPECT_EQ(decoded.error().kind(), ErrorKind::kCorrupt);
@@ -49,8 +51,10 @@ TEST(Progress, DamagedTextIsAnErrorThatSaysWhy) {
 }
 
 TEST(Progress, BadPositionsAreRefused) {
-  const char* head = R"({"v":1,"table":"t","branch":"main","snapshot":1,"seq":1,"epoch":1,"commit":"c","sources":[{"topic":"x","at":)";
-  for (const char* at : {R"({"-1":[0]})", R"({"x":[0]})", R"({"0":[]})", R"({"0":["1"]})", R"({"0":[1,2]})", R"({"0":[1,2,3,"zz"]})", R"([1])"}) {
+  const char* head =
+      R"({"v":1,"table":"t","branch":"main","snapshot":1,"seq":1,"epoch":1,"commit":"c","sources":[{"topic":"x","at":)";
+  for (const char* at : {R"({"-1":[0]})", R"({"x":[0]})", R"({"0":[]})", R"({"0":["1"]})", R"({"0":[1,2]})",
+                         R"({"0":[1,2,3,"zz"]})", R"([1])"}) {
     EXPECT_FALSE(DecodeProgress(std::string(head) + at + "}]}").ok()) << at;
   }
 }
@@ -67,7 +71,8 @@ TEST(Ranges, SmallMapsCarryEveryPartition) {
 TEST(Ranges, LargeMapsCarryOnlyWhatMoved) {
   const record::PositionRanges ranges{{{"t", 0}, PositionRange{5, 9, {}, std::nullopt}}};
   record::Positions merged;
-  for (int32_t i = 0; i <= static_cast<int32_t>(kWholeMapPartitions); ++i) merged[{"t", i}] = {9, {}, std::nullopt};
+  for (int32_t i = 0; i <= static_cast<int32_t>(kWholeMapPartitions); ++i)
+    merged[{"t", i}] = {9, {}, std::nullopt};
   const std::string text = EncodeRanges(ranges, merged);
   EXPECT_EQ(text, R"({"t":{"0":[5,9]}})");
   auto map = DecodeWholeMap(text);

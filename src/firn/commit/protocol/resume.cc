@@ -12,15 +12,19 @@ namespace firn::commit {
 
 namespace {
 
-constexpr char kSetOffsets[] = "Decide which positions are right: restore the table's state, or remove the table property {} and run with --first-run.";
+constexpr char kSetOffsets[] =
+    "Decide which positions are right: restore the table's state, or remove the table property {} and run "
+    "with --first-run.";
 
 ResumeDecision FromProperty(const ResumeFacts& facts, const Progress& progress, std::string how) {
   const std::string key = ProgressKey(facts.pipeline_id, facts.branch);
   const std::string remedy = fmt::format(kSetOffsets, key);
   if (progress.table_uuid != facts.table->table_uuid || progress.branch != facts.branch) {
-    return ResumeStop{fmt::format("property {} was written for table {} branch {}, this is table {} branch {}: the table was copied or replaced",
-                                  key, progress.table_uuid, progress.branch, facts.table->table_uuid, facts.branch),
-                      remedy};
+    return ResumeStop{
+        fmt::format("property {} was written for table {} branch {}, this is table {} branch {}: the table "
+                    "was copied or replaced",
+                    key, progress.table_uuid, progress.branch, facts.table->table_uuid, facts.branch),
+        remedy};
   }
   switch (FindAncestor(*facts.table, facts.branch, progress.snapshot_id, progress.sequence_number)) {
     case Ancestry::kAncestor:
@@ -31,29 +35,35 @@ ResumeDecision FromProperty(const ResumeFacts& facts, const Progress& progress, 
       break;
   }
   const iceberg::Snapshot* head = facts.table->Head(facts.branch);
-  return ResumeStop{
-      fmt::format("our last commit (snapshot {}, sequence number {}, epoch {}) is no ancestor of the head of {} (snapshot {}, sequence number {}): "
-                  "the table was rolled back or replaced",
-                  progress.snapshot_id, progress.sequence_number, progress.epoch, facts.branch,
-                  head == nullptr ? "none" : std::to_string(head->snapshot_id), head == nullptr ? 0 : head->sequence_number),
-      remedy};
+  return ResumeStop{fmt::format("our last commit (snapshot {}, sequence number {}, epoch {}) is no ancestor "
+                                "of the head of {} (snapshot {}, sequence number {}): "
+                                "the table was rolled back or replaced",
+                                progress.snapshot_id, progress.sequence_number, progress.epoch, facts.branch,
+                                head == nullptr ? "none" : std::to_string(head->snapshot_id),
+                                head == nullptr ? 0 : head->sequence_number),
+                    remedy};
 }
 
 // No property, but maybe a snapshot of ours (the property was removed by hand).
 std::optional<ResumeDecision> FromHistory(const ResumeFacts& facts) {
   bool complete = false;
-  const iceberg::Snapshot* ours = FindNewestOfPipeline(*facts.table, facts.branch, facts.pipeline_id, &complete);
+  const iceberg::Snapshot* ours =
+      FindNewestOfPipeline(*facts.table, facts.branch, facts.pipeline_id, &complete);
   if (ours == nullptr) return std::nullopt;
   auto ranges = ours->summary.find(kSummaryRanges);
   auto epoch = ours->summary.find(kSummaryEpoch);
   if (ranges != ours->summary.end()) {
     auto map = DecodeWholeMap(ranges->second);
     if (map.ok() && map->has_value()) {
-      const int64_t count = epoch == ours->summary.end() ? 0 : std::strtoll(epoch->second.c_str(), nullptr, 10);
-      return ResumeAt{**map, count, fmt::format("from the summary of snapshot {} (the progress property is missing)", ours->snapshot_id)};
+      const int64_t count =
+          epoch == ours->summary.end() ? 0 : std::strtoll(epoch->second.c_str(), nullptr, 10);
+      return ResumeAt{**map, count,
+                      fmt::format("from the summary of snapshot {} (the progress property is missing)",
+                                  ours->snapshot_id)};
     }
   }
-  return ResumeStop{fmt::format("the property {} is missing, and snapshot {} of this pipeline does not carry the whole map of positions",
+  return ResumeStop{fmt::format("the property {} is missing, and snapshot {} of this pipeline does not carry "
+                                "the whole map of positions",
                                 ProgressKey(facts.pipeline_id, facts.branch), ours->snapshot_id),
                     "Restore the property from an older metadata file."};
 }
@@ -74,10 +84,13 @@ std::optional<ResumeDecision> AnotherPipelines(const ResumeFacts& facts) {
     auto other = DecodeProgress(text);
     if (!other.ok() || other->branch != facts.branch || !SharesSource(*other, facts)) continue;
     const std::string id = key.substr(kPrefix.size());
-    return ResumeStop{fmt::format("pipeline \"{}\" already feeds this table from the same source, and \"{}\" has no progress here", id,
-                                  facts.pipeline_id),
-                      fmt::format("If the pipeline was renamed, set `id: {}` or run with --adopt {}; if both are meant, they need different tables.",
-                                  id, id)};
+    return ResumeStop{
+        fmt::format(
+            "pipeline \"{}\" already feeds this table from the same source, and \"{}\" has no progress here",
+            id, facts.pipeline_id),
+        fmt::format("If the pipeline was renamed, set `id: {}` or run with --adopt {}; if both are meant, "
+                    "they need different tables.",
+                    id, id)};
   }
   return std::nullopt;
 }
@@ -86,7 +99,8 @@ std::optional<ResumeDecision> AnotherPipelines(const ResumeFacts& facts) {
 
 ResumeDecision DecideResume(const ResumeFacts& facts) {
   auto own = FindProgress(*facts.table, facts.pipeline_id, facts.branch);
-  if (!own.ok()) return ResumeStop{own.error().ToString(), "Restore the property from an older metadata file."};
+  if (!own.ok())
+    return ResumeStop{own.error().ToString(), "Restore the property from an older metadata file."};
   if (own->has_value()) return FromProperty(facts, **own, "at its last commit");
   if (!facts.adopt.empty()) {
     auto adopted = FindProgress(*facts.table, facts.adopt, facts.branch);
@@ -101,7 +115,8 @@ ResumeDecision DecideResume(const ResumeFacts& facts) {
   if (auto decision = AnotherPipelines(facts)) return *decision;
   for (const std::string& note : facts.group_notes) {
     if (!note.starts_with("firn/")) continue;
-    return ResumeStop{fmt::format("the consumer group has committed for this pipeline before (note {}), but the table {} knows nothing of it: "
+    return ResumeStop{fmt::format("the consumer group has committed for this pipeline before (note {}), but "
+                                  "the table {} knows nothing of it: "
                                   "the table was dropped or re-created",
                                   note, facts.table->table_uuid),
                       "If reading everything from the configured start is right, run once with --first-run."};
@@ -110,23 +125,32 @@ ResumeDecision DecideResume(const ResumeFacts& facts) {
 }
 
 PartitionCheck CheckPartition(const record::PartitionPosition& position, const LogFacts& log) {
-  const auto differs = [](const std::string& a, const std::string& b) { return !a.empty() && !b.empty() && a != b; };
+  const auto differs = [](const std::string& a, const std::string& b) {
+    return !a.empty() && !b.empty() && a != b;
+  };
   if (differs(position.identity.cluster_id, log.identity.cluster_id)) {
-    return PartitionRecreated{fmt::format("read from cluster {}, this is cluster {}", position.identity.cluster_id, log.identity.cluster_id)};
+    return PartitionRecreated{fmt::format("read from cluster {}, this is cluster {}",
+                                          position.identity.cluster_id, log.identity.cluster_id)};
   }
   if (differs(position.identity.topic_id, log.identity.topic_id)) {
-    return PartitionRecreated{fmt::format("read topic id {}, the topic now has id {}", position.identity.topic_id, log.identity.topic_id)};
+    return PartitionRecreated{fmt::format("read topic id {}, the topic now has id {}",
+                                          position.identity.topic_id, log.identity.topic_id)};
   }
   if (log.end < position.next) {
-    return PartitionRecreated{fmt::format("the log ends at {}, below our position {}", log.end, position.next)};
+    return PartitionRecreated{
+        fmt::format("the log ends at {}, below our position {}", log.end, position.next)};
   }
   if (log.first > position.next) return PartitionTrimmed{position.next, log.first};
-  if (position.last && log.before && log.before->offset == position.last->offset && !(*log.before == *position.last)) {
-    return PartitionRecreated{fmt::format("the record at offset {} is not the one that was read", position.last->offset)};
+  if (position.last && log.before && log.before->offset == position.last->offset &&
+      !(*log.before == *position.last)) {
+    return PartitionRecreated{
+        fmt::format("the record at offset {} is not the one that was read", position.last->offset)};
   }
   return PartitionContinue{position.next};
 }
 
-std::string GroupNote(std::string_view table_uuid, int64_t epoch) { return fmt::format("firn/{}/{}", table_uuid, epoch); }
+std::string GroupNote(std::string_view table_uuid, int64_t epoch) {
+  return fmt::format("firn/{}/{}", table_uuid, epoch);
+}
 
 }  // namespace firn::commit

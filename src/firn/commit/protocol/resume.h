@@ -17,11 +17,11 @@ struct ResumeFacts {
   const iceberg::TableMetadata* table = nullptr;
   std::string pipeline_id;
   std::string branch;
-  record::SourceIdentity source;       ///< cluster now (topic_id unused)
-  std::vector<std::string> topics;     ///< topics now matched
+  record::SourceIdentity source;         ///< cluster now (topic_id unused)
+  std::vector<std::string> topics;       ///< topics now matched
   std::vector<std::string> group_notes;  ///< `firn/<table uuid>/<epoch>` found in the group's offsets
-  bool first_run_allowed = false;      ///< --first-run
-  std::string adopt;                   ///< --adopt OLD
+  bool first_run_allowed = false;        ///< --first-run
+  std::string adopt;                     ///< --adopt OLD
 };
 
 /// Nothing of ours: the resolved start is committed as a marker before anything is read.
@@ -29,7 +29,8 @@ struct ResumeFirstRun {};
 struct ResumeAt {
   record::Positions positions;
   int64_t epoch = 0;
-  std::string how;  ///< for the log: "at its snapshot", "its snapshot has expired", "from the ancestor's ranges", "adopted from X"
+  std::string how;  ///< for the log: "at its snapshot", "its snapshot has expired", "from the ancestor's
+                    ///< ranges", "adopted from X"
 };
 /// Going on would lose or double rows: exit 3 with what was found and what to decide.
 struct ResumeStop {
@@ -45,7 +46,8 @@ struct LogFacts {
   int64_t first = 0;
   int64_t end = 0;
   record::SourceIdentity identity;
-  /// Fingerprint of the record before our position as it is now; empty when that record is no longer (or not) there.
+  /// Fingerprint of the record before our position as it is now; empty when that record is no longer (or not)
+  /// there.
   std::optional<record::Fingerprint> before;
 };
 struct PartitionContinue {

@@ -35,7 +35,9 @@ class Resume : public ::testing::Test {
   Progress At(int64_t snapshot_id) const {
     return {"uuid-1", "main", snapshot_id, snapshot_id, 3, "c", {{{"flights", 0}, {42, kLog, std::nullopt}}}};
   }
-  void Write(const std::string& id, const Progress& progress) { table_.properties[ProgressKey(id, "main")] = EncodeProgress(progress); }
+  void Write(const std::string& id, const Progress& progress) {
+    table_.properties[ProgressKey(id, "main")] = EncodeProgress(progress);
+  }
 
   template <typename T>
   T Expect() {
@@ -88,7 +90,9 @@ TEST_F(Resume, ADamagedPropertyStops) {
 }
 
 TEST_F(Resume, WithoutPropertyTheSummaryWithTheWholeMapServes) {
-  table_.snapshots[2].summary = {{kSummaryPipeline, "p"}, {kSummaryEpoch, "8"}, {kSummaryRanges, R"({"*":true,"flights":{"0":[40,44]}})"}};
+  table_.snapshots[2].summary = {{kSummaryPipeline, "p"},
+                                 {kSummaryEpoch, "8"},
+                                 {kSummaryRanges, R"({"*":true,"flights":{"0":[40,44]}})"}};
   const auto at = Expect<ResumeAt>();
   EXPECT_EQ(at.positions.at({"flights", 0}).next, 44);
   EXPECT_EQ(at.epoch, 8);
@@ -130,7 +134,9 @@ TEST_F(Resume, ForeignNotesAreIgnored) {
   Expect<ResumeFirstRun>();
 }
 
-record::PartitionPosition Position(int64_t next) { return {next, kLog, record::Fingerprint{next - 1, 100, 7}}; }
+record::PartitionPosition Position(int64_t next) {
+  return {next, kLog, record::Fingerprint{next - 1, 100, 7}};
+}
 
 TEST(CheckPartition, GoesOnInsideTheLog) {
   const LogFacts log{0, 100, kLog, record::Fingerprint{41, 100, 7}};
@@ -145,7 +151,9 @@ TEST(CheckPartition, TrimmedNamesTheMissingRange) {
 }
 
 TEST(CheckPartition, NoticesEveryWayOfBeingAnotherLog) {
-  const auto recreated = [](const LogFacts& log) { return std::holds_alternative<PartitionRecreated>(CheckPartition(Position(42), log)); };
+  const auto recreated = [](const LogFacts& log) {
+    return std::holds_alternative<PartitionRecreated>(CheckPartition(Position(42), log));
+  };
   EXPECT_TRUE(recreated({0, 10, kLog, std::nullopt})) << "ends below us";
   EXPECT_TRUE(recreated({0, 100, {"cluster-2", "topic-1"}, std::nullopt}));
   EXPECT_TRUE(recreated({0, 100, {"cluster-1", "topic-2"}, std::nullopt}));

@@ -61,11 +61,13 @@ std::vector<std::string> MemoryLog::group_notes() const {
 std::map<SourcePartition, PartitionBounds> MemoryLog::Bounds() const {
   const std::lock_guard lock(mutex_);
   std::map<SourcePartition, PartitionBounds> bounds;
-  for (const auto& [partition, log] : logs_) bounds[partition] = {log.first, log.end(), {cluster_id_, log.topic_id}};
+  for (const auto& [partition, log] : logs_)
+    bounds[partition] = {log.first, log.end(), {cluster_id_, log.topic_id}};
   return bounds;
 }
 
-std::optional<record::RawBatch> MemoryLog::Read(const SourcePartition& partition, int64_t from, size_t max) const {
+std::optional<record::RawBatch> MemoryLog::Read(const SourcePartition& partition, int64_t from,
+                                                size_t max) const {
   const std::lock_guard lock(mutex_);
   const Log& log = logs_.at(partition);
   const int64_t begin = std::max(from, log.first);
@@ -85,7 +87,8 @@ std::optional<record::RawBatch> MemoryLog::Read(const SourcePartition& partition
   return raw;
 }
 
-std::optional<record::Fingerprint> MemoryLog::FingerprintAt(const SourcePartition& partition, int64_t offset) const {
+std::optional<record::Fingerprint> MemoryLog::FingerprintAt(const SourcePartition& partition,
+                                                            int64_t offset) const {
   const std::lock_guard lock(mutex_);
   const Log& log = logs_.at(partition);
   if (offset < log.first || offset >= log.end()) return std::nullopt;
@@ -97,7 +100,8 @@ MemorySource::MemorySource(std::shared_ptr<MemoryLog> log, int lanes) : log_(std
 
 Result<std::map<SourcePartition, PartitionBounds>> MemorySource::ListPartitions() { return log_->Bounds(); }
 
-Result<std::map<SourcePartition, PartitionBounds>> MemorySource::Bounds(const std::vector<SourcePartition>& partitions) {
+Result<std::map<SourcePartition, PartitionBounds>> MemorySource::Bounds(
+    const std::vector<SourcePartition>& partitions) {
   const auto all = log_->Bounds();
   std::map<SourcePartition, PartitionBounds> bounds;
   for (const SourcePartition& partition : partitions) bounds[partition] = all.at(partition);
@@ -107,11 +111,13 @@ Result<std::map<SourcePartition, PartitionBounds>> MemorySource::Bounds(const st
 Result<record::Positions> MemorySource::ResolveStart(const std::vector<SourcePartition>& partitions) {
   FIRN_ASSIGN(auto bounds, Bounds(partitions));
   record::Positions start;
-  for (const auto& [partition, bound] : bounds) start[partition] = {bound.first, bound.identity, std::nullopt};
+  for (const auto& [partition, bound] : bounds)
+    start[partition] = {bound.first, bound.identity, std::nullopt};
   return start;
 }
 
-Result<std::optional<record::Fingerprint>> MemorySource::FingerprintBefore(const SourcePartition& partition, int64_t position) {
+Result<std::optional<record::Fingerprint>> MemorySource::FingerprintBefore(const SourcePartition& partition,
+                                                                           int64_t position) {
   return log_->FingerprintAt(partition, position - 1);
 }
 
@@ -142,7 +148,9 @@ Status MemorySource::Release(const std::vector<SourcePartition>& partitions) {
 
 Status MemorySource::Seek(const record::Positions& positions) { return Start(positions); }
 
-void MemorySource::Acknowledge(const record::Positions& /*positions*/, const std::string& note) { log_->SetGroupNote(note); }
+void MemorySource::Acknowledge(const record::Positions& /*positions*/, const std::string& note) {
+  log_->SetGroupNote(note);
+}
 
 Result<std::vector<record::RawBatch>> MemorySource::Poll(int lane, const PollBudget& budget) {
   std::vector<record::RawBatch> batches;

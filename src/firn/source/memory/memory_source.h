@@ -13,7 +13,8 @@
 
 namespace firn::source {
 
-/// A broker in memory that several MemorySources read: partitions of records, and who holds which. Thread-safe.
+/// A broker in memory that several MemorySources read: partitions of records, and who holds which.
+/// Thread-safe.
 class MemoryLog {
  public:
   struct Record {
@@ -26,7 +27,9 @@ class MemoryLog {
 
   void AddPartition(const record::SourcePartition& partition, const std::string& topic_id = "topic-1");
   void Append(const record::SourcePartition& partition, Record record);
-  void Append(const record::SourcePartition& partition, std::string value) { Append(partition, {std::nullopt, std::move(value), 1'000}); }
+  void Append(const record::SourcePartition& partition, std::string value) {
+    Append(partition, {std::nullopt, std::move(value), 1'000});
+  }
   /// Records below `first` are gone.
   void Trim(const record::SourcePartition& partition, int64_t first);
   /// The topic is another one of the same name, empty.
@@ -37,8 +40,10 @@ class MemoryLog {
 
   std::map<record::SourcePartition, PartitionBounds> Bounds() const;
   /// Up to `max` records of [from, end) with the range they cover; empty when there are none.
-  std::optional<record::RawBatch> Read(const record::SourcePartition& partition, int64_t from, size_t max) const;
-  std::optional<record::Fingerprint> FingerprintAt(const record::SourcePartition& partition, int64_t offset) const;
+  std::optional<record::RawBatch> Read(const record::SourcePartition& partition, int64_t from,
+                                       size_t max) const;
+  std::optional<record::Fingerprint> FingerprintAt(const record::SourcePartition& partition,
+                                                   int64_t offset) const;
 
  private:
   struct Log {
@@ -54,16 +59,19 @@ class MemoryLog {
   std::vector<std::string> notes_;
 };
 
-/// A source over a MemoryLog: what tests and simulations of the pipeline read from. The test plays the group: it queues events.
+/// A source over a MemoryLog: what tests and simulations of the pipeline read from. The test plays the group:
+/// it queues events.
 class MemorySource : public Source {
  public:
   MemorySource(std::shared_ptr<MemoryLog> log, int lanes);
 
   Status Open() override { return Ok(); }
   Result<std::map<record::SourcePartition, PartitionBounds>> ListPartitions() override;
-  Result<std::map<record::SourcePartition, PartitionBounds>> Bounds(const std::vector<record::SourcePartition>& partitions) override;
+  Result<std::map<record::SourcePartition, PartitionBounds>> Bounds(
+      const std::vector<record::SourcePartition>& partitions) override;
   Result<record::Positions> ResolveStart(const std::vector<record::SourcePartition>& partitions) override;
-  Result<std::optional<record::Fingerprint>> FingerprintBefore(const record::SourcePartition& partition, int64_t position) override;
+  Result<std::optional<record::Fingerprint>> FingerprintBefore(const record::SourcePartition& partition,
+                                                               int64_t position) override;
   Result<std::vector<std::string>> GroupNotes() override { return log_->group_notes(); }
   Status Subscribe(bool bounded) override;
   Result<std::vector<SourceEvent>> PollControl(int timeout_ms) override;
