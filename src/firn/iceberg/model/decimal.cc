@@ -38,6 +38,16 @@ std::string FormatDecimal(Int128 unscaled, int32_t scale) {
   return negative ? '-' + digits : digits;
 }
 
+std::string FormatDecimalAsJava(Int128 unscaled, int32_t scale) {
+  constexpr int32_t kSmallestPlainExponent = -6;
+  const bool negative = unscaled < 0;
+  std::string digits = Digits(negative ? -static_cast<UInt128>(unscaled) : static_cast<UInt128>(unscaled));
+  const int32_t exponent = static_cast<int32_t>(digits.size()) - 1 - scale;
+  if (exponent >= kSmallestPlainExponent) return FormatDecimal(unscaled, scale);
+  if (digits.size() > 1) digits.insert(1, 1, '.');
+  return fmt::format("{}{}E{}", negative ? "-" : "", digits, exponent);
+}
+
 Result<Int128> ParseDecimal(std::string_view text, int32_t precision, int32_t scale) {
   std::string_view rest = text;
   const bool negative = rest.starts_with('-');

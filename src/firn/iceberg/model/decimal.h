@@ -11,7 +11,10 @@ namespace firn::iceberg {
 
 /// `1420` with scale 2 -> `14.20`.
 std::string FormatDecimal(Int128 unscaled, int32_t scale);
-/// The inverse: at most `scale` fraction digits other than trailing zeros, at most `precision` digits in all.
+/// As java.math.BigDecimal prints it: the same, but small values of many fraction digits as `1.2E-8`.
+std::string FormatDecimalAsJava(Int128 unscaled, int32_t scale);
+/// The inverse of FormatDecimal: at most `scale` fraction digits other than trailing zeros, at most
+/// `precision` digits in all.
 Result<Int128> ParseDecimal(std::string_view text, int32_t precision, int32_t scale);
 
 /// Shortest two's-complement big-endian form, at least one byte (bounds, hash input).

@@ -20,6 +20,13 @@ Error Mismatch(const Type& type, const json& value) {
                                                 type.ToString(), value.type_name()));
 }
 
+/// As Java writes it.
+std::string UpperHex(std::string_view bytes) {
+  std::string hex = HexEncode(bytes);
+  for (char& c : hex) c = c >= 'a' ? static_cast<char>(c - 32) : c;
+  return hex;
+}
+
 template <typename T>
 Result<Literal> IntegerFromJson(const TypePtr& type, const json& value) {
   if (!value.is_number_integer()) return Mismatch(*type, value);
@@ -60,7 +67,7 @@ json ToJson(const Literal& literal) {
     case TypeId::kVariant:
     case TypeId::kGeometry:
     case TypeId::kGeography:
-      return HexEncode(literal.get<std::string>());
+      return UpperHex(literal.get<std::string>());
     default:
       return literal.ToHumanString();
   }

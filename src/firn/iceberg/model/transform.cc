@@ -118,8 +118,19 @@ Literal Truncated(const Literal& value, int32_t width) {
   }
 }
 
-std::string YearText(int64_t year) {
-  return year < 0 ? fmt::format("-{:04}", -year) : fmt::format("{:04}", year);
+/// The sign of a negative year takes one of the four places, as in Java's partition paths.
+std::string DayText(int64_t days) {
+  const CivilDate date = CivilFromDays(days);
+  return fmt::format("{:04}-{:02}-{:02}", date.year, date.month, date.day);
+}
+
+/// Java's LocalTime leaves out zero seconds and prints fractions in groups of three digits.
+std::string TimeText(int64_t micros) {
+  std::string text = FormatTime(micros);
+  const size_t point = text.find('.');
+  if (point == std::string::npos) return text.ends_with(":00") ? text.substr(0, text.size() - 3) : text;
+  const size_t digits = text.size() - point - 1;
+  return text.append((3 - digits % 3) % 3, '0');
 }
 
 }  // namespace
@@ -221,22 +232,22 @@ bool Transform::preserves_order() const {
 
 std::string Transform::ToHumanString(const Literal& result) const {
   if (result.is_null() || kind_ == TransformKind::kVoid) return "null";
-  if (result.value().index() != 2) return result.ToHumanString();
+  if (const auto* unscaled = std::get_if<Int128>(&result.value()))
+    return FormatDecimalAsJava(*unscaled, result.type()->scale());
+  if (result.type()->id() == TypeId::kTime) return TimeText(result.get<int64_t>());
+  if (!std::holds_alternative<int32_t>(result.value())) return result.ToHumanString();
   const int32_t ordinal = result.get<int32_t>();
   switch (kind_) {
     case TransformKind::kYear:
-      return YearText(1970 + static_cast<int64_t>(ordinal));
+      return fmt::format("{:04}", 1970 + static_cast<int64_t>(ordinal));
     case TransformKind::kMonth:
-      return fmt::format("{}-{:02}", YearText(1970 + FloorDiv(ordinal, 12)), FloorMod(ordinal, 12) + 1);
-    case TransformKind::kDay: {
-      const CivilDate date = CivilFromDays(ordinal);
-      return fmt::format("{}-{:02}-{:02}", YearText(date.year), date.month, date.day);
-    }
-    case TransformKind::kHour: {
-      const CivilDate date = CivilFromDays(FloorDiv(ordinal, 24));
-      return fmt::format("{}-{:02}-{:02}-{:02}", YearText(date.year), date.month, date.day,
-                         FloorMod(ordinal, 24));
-    }
+      return fmt::format("{:04}-{:02}", 1970 + FloorDiv(ordinal, 12), FloorMod(ordinal, 12) + 1);
+    case TransformKind::kDay:
+      return DayText(ordinal);
+    case TransformKind::kHour:
+      return fmt::format("{}-{:02}", DayText(FloorDiv(ordinal, 24)), FloorMod(ordinal, 24));
+    case TransformKind::kIdentity:
+      return result.type()->id() == TypeId::kDate ? DayText(ordinal) : result.ToHumanString();
     default:
       return result.ToHumanString();
   }
