@@ -124,7 +124,7 @@ def _judge_library(table: Table, folder: str, unit: str, header: str, is_test: b
 def _is_system_header(header: str) -> bool:
     """A header of C or POSIX. Listed, so that a library's own top-level header cannot pass for one."""
     return header in {
-        "aio.h", "assert.h", "cpuid.h", "cxxabi.h", "dirent.h", "dlfcn.h", "elf.h", "errno.h", "execinfo.h", "fcntl.h", "getopt.h", "glob.h",
+        "aio.h", "assert.h", "cpuid.h", "cxxabi.h", "dirent.h", "dlfcn.h", "elf.h", "emmintrin.h", "errno.h", "execinfo.h", "fcntl.h", "getopt.h", "glob.h",
         "immintrin.h", "inttypes.h", "langinfo.h", "libgen.h", "limits.h", "link.h", "locale.h", "malloc.h", "math.h", "netdb.h", "poll.h",
         "pthread.h", "pwd.h", "regex.h", "sched.h", "semaphore.h", "signal.h", "stdalign.h", "stdarg.h", "stddef.h", "stdint.h", "stdio.h",
         "stdlib.h", "string.h", "strings.h", "syslog.h", "termios.h", "time.h", "ucontext.h", "unistd.h", "utime.h", "wchar.h",
