@@ -48,7 +48,9 @@ constexpr CivilDate CivilFromDays(int64_t days) {
 constexpr int64_t FloorDiv(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
-constexpr int64_t FloorMod(int64_t a, int64_t b) { return a - FloorDiv(a, b) * b; }
+constexpr int64_t FloorMod(int64_t a, int64_t b) {
+  return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
+}
 
 /// Answer of the parse functions; `out` is written only with kOk.
 enum class TimeParse : uint8_t {

@@ -40,6 +40,16 @@ TEST(CivilTest, EveryDayOfEightHundredYearsIsTheSuccessorOfTheOneBefore) {
   }
 }
 
+TEST(FloorTest, RoundsDownOnBothSidesOfZeroUpToTheLimits) {
+  EXPECT_EQ(FloorDiv(-1, 1000), -1);
+  EXPECT_EQ(FloorMod(-1, 1000), 999);
+  EXPECT_EQ(FloorDiv(1, 1000), 0);
+  EXPECT_EQ(FloorMod(-1000, 1000), 0);
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(FloorDiv(kMin, 1'000'000), -9'223'372'036'855);
+  EXPECT_EQ(FloorMod(kMin, 1'000'000), 224'192);
+}
+
 TEST(ParseDateTest, ReadsDatesBeforeAndAfterTheEpoch) {
   int32_t days = 0;
   EXPECT_EQ(ParseDate("1970-01-01", &days), TimeParse::kOk);

@@ -26,8 +26,8 @@ TEST(ExecutorTest, DestructorRunsWhatWasSubmitted) {
 }
 
 TEST(ExecutorTest, AllThreadsWorkAtTheSameTime) {
-  Executor executor("io", 3);
   std::latch all(3);
+  Executor executor("io", 3);
   for (int i = 0; i < 3; ++i) executor.Submit([&] { all.arrive_and_wait(); });
   executor.Async([] { return 0; }).get();  // would never run if one thread were missing
 }
