@@ -273,7 +273,9 @@ class Driver {
     std::vector<std::unique_lock<std::mutex>> still;
     for (int lane = 0; lane < lane_count_; ++lane)
       still.emplace_back(lane_mutexes_[static_cast<size_t>(lane)]);
-    Answer(source_->Seek(positions));
+    const firn::Status sought = source_->Seek(positions);
+    Tell({{"type", "sought"}});
+    Answer(sought);
     still_ = false;
   }
 

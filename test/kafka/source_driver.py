@@ -38,14 +38,17 @@ class SourceDriver:
     What arrived is in `batches` (per partition, in order), `events`; `check_ranges` holds the contract of the ranges against it.
     """
 
-    def __init__(self, broker, folder: Path, *, auto_start=True, auto_release=True, name="driver", positions=None, **config):
+    def __init__(self, broker, folder: Path, *, auto_start=True, auto_release=True, name="driver", table=None, **config):
         config.setdefault("bootstrap_servers", broker.bootstrap)
         self.auto_start, self.auto_release = auto_start, auto_release
-        self.positions: dict[str, int] = dict(positions or {})  # where a partition would start next, "topic:0" -> position
+        # The "table": where a partition stands, "topic:0" -> position. Drivers of one group share it.
+        self.positions: dict[str, int] = {} if table is None else table
         self.started: set[str] = set()
         self.batches: dict[str, list[dict]] = defaultdict(list)
         self.events: list[dict] = []
+        self.journal: list[dict] = []  # batches and events in the order told
         self.refused: dict | None = None
+        self._closing = False
         self._answers: list[dict] = []
         self._lock = threading.Condition()
         self._commanding = threading.RLock()
@@ -103,11 +106,13 @@ class SourceDriver:
         self.do("seek", positions=positions)
 
     def close(self, timeout_s: float = 30) -> None:
+        self._closing = True
         self._process.stdin.close()  # the driver takes the end of its input for a close
         self._process.wait(timeout_s)
         self._reader.join(5)
 
     def kill(self) -> None:
+        self._closing = True
         self._process.kill()
         self._process.wait()
         self._reader.join(5)
@@ -169,6 +174,8 @@ class SourceDriver:
     def _take(self, told: dict) -> None:
         kind = told.get("type")
         with self._lock:
+            if kind != "answer":
+                self.journal.append(told)
             if kind == "answer":
                 self._answers.append(told)
             elif kind == "batch":
@@ -182,11 +189,19 @@ class SourceDriver:
             self._lock.notify_all()
         # An answer waits for this thread, so the reactions go elsewhere.
         if kind == "assigned" and self.auto_start:
-            threading.Thread(target=self._start_all, args=(told["partitions"],), daemon=True).start()
+            threading.Thread(target=self._react, args=(self._start_all, told["partitions"]), daemon=True).start()
         if kind == "revoked" and self.auto_release:
-            threading.Thread(target=self.release, args=(told["partitions"],), daemon=True).start()
+            threading.Thread(target=self._react, args=(self.release, told["partitions"]), daemon=True).start()
+
+    def _react(self, reaction, partitions) -> None:
+        try:
+            reaction(partitions)
+        except (ValueError, BrokenPipeError, AssertionError):
+            if not self._closing:
+                raise
 
     def _start_all(self, partitions) -> None:
+        time.sleep(0.3)  # what the former owner told may still be on its way to us
         self.start({key(p): self.positions.get(key(p), 0) for p in partitions})
 
 

@@ -68,7 +68,7 @@ std::optional<SourceEvent> Assignment::OnAssigned(const Partitions& partitions) 
   pending_ = Pending::kAssign;
   undecided_ = {partitions.begin(), partitions.end()};
   starting_.clear();
-  if (!undecided_.empty()) return PartitionsAssigned{partitions};
+  if (!undecided_.empty()) return PartitionsAssigned{.partitions = {undecided_.begin(), undecided_.end()}};
   const auto holds = HoldLanes();
   const Status answered = FinishAssign();
   if (answered.ok()) return std::nullopt;
