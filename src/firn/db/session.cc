@@ -43,6 +43,9 @@ Meaning MeaningOf(int code) {
       return {ErrorKind::kCorrupt, "the file is not a SQLite database", "Check the path."};
     case SQLITE_CONSTRAINT:
       return {ErrorKind::kAlreadyExists, "a key is already taken", ""};
+    case SQLITE_ERROR:
+      return {ErrorKind::kCorrupt, "a table or column is not as expected",
+              "Check that the file holds what it should."};
     case SQLITE_NOMEM:
       return {ErrorKind::kResourceExhausted, "no memory", ""};
     case SQLITE_IOERR:
@@ -59,8 +62,8 @@ Error MakeError(int code, const std::string& path, std::string_view action, cons
   return std::move(error).WithRemedy(std::string(meaning.remedy));
 }
 
-Error Missing(const std::string& path, std::string_view what) {
-  Error error(ErrorKind::kNotFound, fmt::format("SQLite database {}: {}", path, what));
+Error Missing(ErrorKind kind, const std::string& path, std::string_view what) {
+  Error error(kind, fmt::format("SQLite database {}: {}", path, what));
   return std::move(error).WithRemedy("Check the path, or put the file back.");
 }
 
@@ -153,7 +156,8 @@ Session::~Session() = default;
 Result<std::unique_ptr<Session>> Session::Open(SessionOptions options) {
   std::error_code failed;
   bool create = options.create && !options.read_only;
-  if (!create && !fs::exists(options.path, failed)) return Missing(options.path, "the file does not exist");
+  if (!create && !fs::exists(options.path, failed))
+    return Missing(ErrorKind::kNotFound, options.path, "the file does not exist");
   if (create) FIRN_TRY(MakeFolder(options.path));
   int flags = SQLITE_OPEN_NOMUTEX | (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
               (create ? SQLITE_OPEN_CREATE : 0);
@@ -205,7 +209,8 @@ Status Session::CheckInPlace() {
   int moved = 0;
   int code = sqlite3_file_control(handle_->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (code == SQLITE_OK && moved != 0)
-    return Missing(options_.path, "the file was removed or replaced while it was open");
+    return Missing(ErrorKind::kUnavailable, options_.path,
+                   "the file was removed or replaced while it was open");
   return Ok();
 }
 

@@ -41,8 +41,10 @@ class Row {
 /// Used by one thread at a time.
 ///
 /// Errors name the file and say what to do:
-///   kUnavailable (retriable)  another process holds the lock; the statement changed nothing
-///   kNotFound                 the file is not there, or was taken away or replaced while it was open
+///   kUnavailable (retriable)  another process holds the lock, or the file was taken away or replaced while
+///   it was open;
+///                             the statement changed nothing
+///   kNotFound                 the file to open is not there
 ///   kPermissionDenied         the file, or its folder, may not be read or written; nothing changed
 ///   kResourceExhausted        disk full; nothing changed
 ///   kAlreadyExists            a key is taken; nothing changed
@@ -62,7 +64,7 @@ class Session {
   Result<int64_t> Change(std::string_view sql, const std::vector<Value>& parameters);
   Result<std::vector<Row>> Query(std::string_view sql, const std::vector<Value>& parameters);
 
-  /// kNotFound when the file at the path is no longer the one that is open: SQLite would go on with the
+  /// kUnavailable when the file at the path is no longer the one that is open: SQLite would go on with the
   /// unlinked one.
   Status CheckInPlace();
   const std::string& path() const { return options_.path; }

@@ -13,10 +13,16 @@ Result<SessionPool::Lease> SessionPool::Get() {
     }
     options = options_;
   }
-  FIRN_ASSIGN(auto session, Session::Open(options));
+  auto session = Session::Open(options);
   std::lock_guard lock(mutex_);
-  options_.create = false;
-  return Lease(*this, std::move(session));
+  if (session.ok()) {
+    opened_ = true;
+    options_.create = false;
+    return Lease(*this, *std::move(session));
+  }
+  if (!opened_ || session.error().kind() != ErrorKind::kNotFound) return std::move(session).error();
+  return Error(ErrorKind::kUnavailable, session.error().message() + " any more")
+      .WithRemedy(session.error().remedy());
 }
 
 void SessionPool::Return(std::unique_ptr<Session> session) {

@@ -41,6 +41,7 @@ class SessionPool {
   void Return(std::unique_ptr<Session> session);
 
   SessionOptions options_;
+  bool opened_ = false;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Session>> idle_;
 };

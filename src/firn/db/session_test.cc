@@ -119,7 +119,7 @@ TEST_F(SessionTest, RemovedFileIsNoticed) {
   ASSERT_TRUE(session->Execute("CREATE TABLE t (k TEXT)").ok());
   EXPECT_TRUE(session->CheckInPlace().ok());
   fs::remove_all(folder_ + "/x");
-  EXPECT_EQ(session->CheckInPlace().error().kind(), ErrorKind::kNotFound);
+  EXPECT_EQ(session->CheckInPlace().error().kind(), ErrorKind::kUnavailable);
 }
 
 TEST_F(SessionTest, PoolDoesNotMakeAVanishedDatabaseAnew) {
@@ -127,7 +127,7 @@ TEST_F(SessionTest, PoolDoesNotMakeAVanishedDatabaseAnew) {
   ASSERT_TRUE(pool.Get().value()->Execute("CREATE TABLE t (k TEXT)").ok());
   EXPECT_TRUE(pool.Get().value()->Query("SELECT * FROM t", {}).ok());
   fs::remove_all(folder_ + "/x");
-  EXPECT_EQ(pool.Get().error().kind(), ErrorKind::kNotFound);
+  EXPECT_EQ(pool.Get().error().kind(), ErrorKind::kUnavailable);
   EXPECT_FALSE(fs::exists(options_.path));
 }
 
