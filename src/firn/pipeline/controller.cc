@@ -275,18 +275,14 @@ Status Controller::ServeSchemaRequest() {
     if (table.metadata->current_schema_id != view_->table.metadata->current_schema_id) {
       metrics_.SchemaChanged();
       obs::Log(obs::Level::kInfo, "schema changed",
-               {{"pipeline", config_.id},
-                {"table", status_.Read().table},
-                {"schema", table.metadata->current_schema_id}});
+               {{"pipeline", config_.id}, {"table", status_.Read().table}, {"change", change.summary()}});
     }
-    FIRN_ASSIGN(auto bound, BindSchema(config_, *table.metadata, deps_.pool));
-    if (!change.refused().empty()) {
-      bound.evolution = decode::Evolution::kNone;  // what does not fit follows on_bad_record and
-                                                   // unknown_fields from here on
-      status_.Write([&](PipelineStatus& s) { s.reason = "schema evolution refused: " + change.refused(); });
+    for (const record::RefusedChange& refused : change.refused()) {
+      obs::Log(obs::Level::kWarning, "schema change refused; records that need it follow on_bad_record",
+               {{"pipeline", config_.id}, {"field", refused.name}, {"why", refused.why}});
+      refused_changes_.push_back(refused);
     }
-    view_ = std::make_shared<TableView>(TableView{std::move(table), std::move(bound), view_->version + 1});
-    for (auto& other : lanes_) other->Offer(view_);
+    FIRN_TRY(View(table));
   }
   return Ok();
 }
@@ -389,7 +385,12 @@ Status Controller::ServeRefusal() {
 Status Controller::AdoptTable(const iceberg::LoadedTable& table) {
   status_.Write([&](PipelineStatus& s) { s.metadata_location = table.metadata_location; });
   if (view_ && SameForLanes(*view_->table.metadata, *table.metadata)) return Ok();
+  return View(table);
+}
+
+Status Controller::View(const iceberg::LoadedTable& table) {
   FIRN_ASSIGN(auto bound, BindSchema(config_, *table.metadata, deps_.pool));
+  bound.refused = refused_changes_;
   view_ = std::make_shared<TableView>(TableView{table, std::move(bound), view_ ? view_->version + 1 : 0});
   for (auto& lane : lanes_) lane->Offer(view_);
   return Ok();

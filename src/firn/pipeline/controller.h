@@ -58,6 +58,7 @@ class Controller {
   Status ServeRefusal();
   Status OnCommitted(const BatchReport& report, const iceberg::LoadedTable& table, int64_t snapshot_id);
   Status AdoptTable(const iceberg::LoadedTable& table);
+  Status View(const iceberg::LoadedTable& table);
 
   bool BatchDue();
   bool OverLimits() const;
@@ -111,6 +112,7 @@ class Controller {
   record::Positions started_;  ///< partitions that are ours, where each was started or sought to last
   std::map<record::SourcePartition, int64_t> targets_;  ///< bounded runs: read up to here
   bool targets_known_ = false;
+  std::vector<record::RefusedChange> refused_changes_;
   BatchPart carry_;
   std::optional<std::future<BatchReport>> in_flight_;
   std::optional<commit::FenceMismatch>

@@ -13,19 +13,24 @@ namespace firn::pipeline {
 /// What a lane's schema delta asks of the table, planned anew on each try of the commit.
 class SchemaChange {
  public:
-  SchemaChange(const PipelineConfig& config, const record::SchemaDelta& delta)
-      : config_(config), delta_(delta) {}
+  SchemaChange(const PipelineConfig& config, const record::SchemaDelta& delta) : config_(config), delta_(delta) {}
 
-  /// Updates that make room; none when the table has room already (another lane or process was first) or the
-  /// change is refused.
+  /// Updates that make room; none when the table has room already (another lane or process was first) or nothing of it is possible.
   Result<std::vector<iceberg::Update>> Plan(const iceberg::TableMetadata& table);
-  /// Why the change was refused; empty when it was not.
-  const std::string& refused() const { return refused_; }
+
+  /// Of the last plan: what of the delta is not possible. The decoder is bound with it, or it would ask again.
+  const std::vector<record::RefusedChange>& refused() const { return refused_; }
+  /// For people; empty when nothing (or only a part) was refused.
+  const std::string& why_refused() const { return why_refused_; }
+  /// For the log: `adds gate (string), widens delay from int to long`.
+  const std::string& summary() const { return summary_; }
 
  private:
   const PipelineConfig& config_;
   const record::SchemaDelta& delta_;
-  std::string refused_;
+  std::vector<record::RefusedChange> refused_;
+  std::string why_refused_;
+  std::string summary_;
 };
 
 }  // namespace firn::pipeline
