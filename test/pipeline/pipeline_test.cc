@@ -1,4 +1,5 @@
-// Whole pipelines over in-memory broker, catalog and store: real lanes, decoder, writer, committer and control thread.
+// Whole pipelines over in-memory broker, catalog and store: real lanes, decoder, writer, committer and
+// control thread.
 #include "firn/pipeline/pipeline.h"
 
 #include <arrow/api.h>
@@ -37,7 +38,8 @@ class PipelineTest : public ::testing::Test {
     for (int32_t i = 0; i < kPartitions; ++i) log_->AddPartition(Partition(i));
     config_.key = config_.id = "p";
     config_.table.name = {"lake", {"shop"}, "events"};
-    config_.table.columns = {{.name = "id", .type = "long"}, {.name = "part", .type = "int", .from = "partition"}};
+    config_.table.columns = {{.name = "id", .type = "long"},
+                             {.name = "part", .type = "int", .from = "partition"}};
     config_.table.partition_by = {"part"};
     config_.commit.interval_ms = 20;
     config_.dead_letters.table = {"lake", {"shop"}, "events_dead_letters"};
@@ -71,7 +73,9 @@ class PipelineTest : public ::testing::Test {
       return std::unique_ptr<source::Source>(std::move(source));
     };
     deps.make_decoder = [](const decode::BoundSchema& bound) { return decode::MakeJsonDecoder(bound); };
-    deps.infer_schema = [](const std::vector<record::RawBatch>& sample) { return decode::InferSchema(sample); };
+    deps.infer_schema = [](const std::vector<record::RawBatch>& sample) {
+      return decode::InferSchema(sample);
+    };
     deps.lanes = 2;
     deps.clock = &runtime::SystemClock();
     deps.ids = &ids_;
@@ -206,8 +210,8 @@ TEST_F(PipelineTest, AnAbortLosesAndDoublesNothing) {
 }
 
 TEST_F(PipelineTest, ConflictsAndLostAnswersLoseAndDoubleNothing) {
-  catalog_->FailNextCommits({CommitFault::kNone, CommitFault::kConflict, CommitFault::kAnswerLost, CommitFault::kRequestLost,
-                             CommitFault::kNone, CommitFault::kAnswerLost});
+  catalog_->FailNextCommits({CommitFault::kNone, CommitFault::kConflict, CommitFault::kAnswerLost,
+                             CommitFault::kRequestLost, CommitFault::kNone, CommitFault::kAnswerLost});
   config_.commit.max_records = 50;
   Produce(1000);
   auto result = CatchUp();
@@ -284,8 +288,8 @@ TEST_F(PipelineTest, NewFieldsBecomeColumnsWithoutLosingARow) {
   Produce(200);
   for (int i = 0; i < 100; ++i) {
     const auto partition = static_cast<int32_t>(next_id_ % kPartitions);
-    log_->Append(Partition(partition),
-                 fmt::format(R"({{"id":{},"partition":{},"amount":{},"tags":["x"]}})", next_id_, partition, next_id_ * 10));
+    log_->Append(Partition(partition), fmt::format(R"({{"id":{},"partition":{},"amount":{},"tags":["x"]}})",
+                                                   next_id_, partition, next_id_ * 10));
     ++next_id_;
   }
   Produce(100);
@@ -315,9 +319,12 @@ TEST_F(PipelineTest, AnotherEngineThatAltersTheTableDoesNotDisturb) {
   Eventually([&] { return process->pipeline->status().rows_committed >= 500; }, "the first rows");
   const auto before = Table();
   std::vector<iceberg::NestedField> fields = before.metadata->schema()->fields();
-  fields.push_back({.id = before.metadata->last_column_id + 1, .name = "added", .type = iceberg::Type::Primitive(iceberg::TypeId::kString)});
+  fields.push_back({.id = before.metadata->last_column_id + 1,
+                    .name = "added",
+                    .type = iceberg::Type::Primitive(iceberg::TypeId::kString)});
   iceberg::TableCommit alter{before, {}, {}, ""};
-  alter.updates = {iceberg::update::AddSchema{std::make_shared<iceberg::Schema>(1, fields)}, iceberg::update::SetCurrentSchema{-1}};
+  alter.updates = {iceberg::update::AddSchema{std::make_shared<iceberg::Schema>(1, fields)},
+                   iceberg::update::SetCurrentSchema{-1}};
   ASSERT_TRUE(std::holds_alternative<iceberg::CommitDone>(catalog_->CommitTable(alter)));
   Produce(500);
   Eventually([&] { return process->pipeline->status().rows_committed >= 1000; }, "rows after the change");
@@ -330,12 +337,14 @@ TEST_F(PipelineTest, RevokedPartitionsAreHandedOverWithoutLossOrRepeat) {
   auto first = Start();
   Eventually([&] { return first->pipeline->status().rows_decoded >= 400; }, "the first process reads");
   auto second = Start();
-  Eventually([&] { return second->source != nullptr && !second->source->held().empty(); }, "the second one is assigned");
-  // The test's group coordinator: partitions 2 and 3 go from the first to the second; the second was given all of them at first,
-  // as a process with a stale view would be.
+  Eventually([&] { return second->source != nullptr && !second->source->held().empty(); },
+             "the second one is assigned");
+  // The test's group coordinator: partitions 2 and 3 go from the first to the second; the second was given
+  // all of them at first, as a process with a stale view would be.
   first->source->Push(source::PartitionsRevoked{{Partition(2), Partition(3)}, false});
   second->source->Push(source::PartitionsRevoked{{Partition(0), Partition(1)}, false});
-  Eventually([&] { return first->source->held().size() == 2 && second->source->held().size() == 2; }, "the hand-over");
+  Eventually([&] { return first->source->held().size() == 2 && second->source->held().size() == 2; },
+             "the hand-over");
   Produce(400);
   Eventually([&] { return Column("id").size() >= 800; }, "all rows");
   EXPECT_EQ(Stop(*first).end, PipelineEnd::kDone);
@@ -365,7 +374,8 @@ TEST_F(PipelineTest, LostPartitionsAreDiscardedAndReadByTheirOwner) {
   config_.commit.interval_ms = 60'000;
   Produce(400);
   auto process = Start();
-  Eventually([&] { return process->pipeline->status().rows_decoded >= 400; }, "rows are filled, not committed");
+  Eventually([&] { return process->pipeline->status().rows_decoded >= 400; },
+             "rows are filled, not committed");
   process->source->Push(source::PartitionsRevoked{{Partition(3)}, true});
   Eventually([&] { return process->source->held().size() == 3; }, "the partition is released");
   EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
@@ -380,7 +390,8 @@ TEST_F(PipelineTest, ATrimmedLogStopsWithTheMissingRangeOrGoesOnWhereAllowed) {
   log_->Trim(Partition(1), 15);
   auto stopped = CatchUp();
   EXPECT_EQ(stopped.end, PipelineEnd::kDataStop);
-  EXPECT_NE(stopped.message.find("events[1]: records [10, 15) are gone"), std::string::npos) << stopped.message;
+  EXPECT_NE(stopped.message.find("events[1]: records [10, 15) are gone"), std::string::npos)
+      << stopped.message;
   config_.on_data_loss = OnDataLoss::kEarliest;
   auto result = CatchUp();
   EXPECT_EQ(result.end, PipelineEnd::kDone) << result.message;
@@ -436,13 +447,15 @@ TEST_F(PipelineTest, ColumnsThatContradictTheTableAreAllNamed) {
   config_.table.partition_by.clear();
   auto result = CatchUp();
   EXPECT_EQ(result.end, PipelineEnd::kUserError);
-  EXPECT_NE(result.message.find("column id is declared string and is long"), std::string::npos) << result.message;
+  EXPECT_NE(result.message.find("column id is declared string and is long"), std::string::npos)
+      << result.message;
   EXPECT_NE(result.message.find("column missing is not in the table"), std::string::npos) << result.message;
 }
 
 TEST_F(PipelineTest, AFullDiskFailsTheRunAndTheNextOneReadsEverythingAgain) {
   Produce(100);
-  store_->FailNext(store::StoreOp::kFinish, ".parquet", Error(ErrorKind::kResourceExhausted, "disk full (injected)"));
+  store_->FailNext(store::StoreOp::kFinish, ".parquet",
+                   Error(ErrorKind::kResourceExhausted, "disk full (injected)"));
   auto failed = CatchUp();
   EXPECT_EQ(failed.end, PipelineEnd::kFailed);
   EXPECT_NE(failed.message.find("disk full"), std::string::npos);

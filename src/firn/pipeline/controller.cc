@@ -195,7 +195,10 @@ Status Controller::OnAssigned(const std::vector<SourcePartition>& partitions) {
     for (const auto& [partition, from] : plan.origins) {
       for (auto& lane : lanes_) lane->SetOrigin(partition, from);
     }
-    for (const auto& [partition, position] : plan.positions) started_[partition] = position;
+    for (const auto& [partition, position] : plan.positions) {
+      started_[partition] = position;
+      refused_.erase(partition);
+    }
     if (options_.until_caught_up && !targets_known_) {
       FIRN_ASSIGN(auto all, source_->ListPartitions());
       int64_t total = 0;
@@ -324,7 +327,6 @@ Status Controller::OnCommitted(const BatchReport& report, const iceberg::LoadedT
   record::Positions acknowledged;
   for (const auto& [partition, range] : report.ranges) {
     acknowledged[partition] = {range.to, range.identity, range.last};
-    refused_.erase(partition);
   }
   obs::Log(obs::Level::kInfo, "batch committed",
            {{"pipeline", config_.id},

@@ -13,12 +13,15 @@ namespace firn::pipeline {
 /// What a lane's schema delta asks of the table, planned anew on each try of the commit.
 class SchemaChange {
  public:
-  SchemaChange(const PipelineConfig& config, const record::SchemaDelta& delta) : config_(config), delta_(delta) {}
+  SchemaChange(const PipelineConfig& config, const record::SchemaDelta& delta)
+      : config_(config), delta_(delta) {}
 
-  /// Updates that make room; none when the table has room already (another lane or process was first) or nothing of it is possible.
+  /// Updates that make room; none when the table has room already (another lane or process was first) or
+  /// nothing of it is possible.
   Result<std::vector<iceberg::Update>> Plan(const iceberg::TableMetadata& table);
 
-  /// Of the last plan: what of the delta is not possible. The decoder is bound with it, or it would ask again.
+  /// Of the last plan: what of the delta is not possible. The decoder is bound with it, or it would ask
+  /// again.
   const std::vector<record::RefusedChange>& refused() const { return refused_; }
   /// For people; empty when nothing (or only a part) was refused.
   const std::string& why_refused() const { return why_refused_; }
