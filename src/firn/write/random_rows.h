@@ -169,18 +169,27 @@ class RandomRows {
     return bits.Finish().ValueOrDie();
   }
   std::shared_ptr<arrow::Array> Struct(const NestedField& field, int64_t rows) {
+    auto validity = Nulls(field.required, rows);
+    const std::vector<bool> outer = hidden_;
+    hidden_.resize(static_cast<size_t>(rows), false);
+    for (int64_t i = 0; i < rows; ++i) {
+      if (!arrow::bit_util::GetBit(validity->data(), i)) hidden_[static_cast<size_t>(i)] = true;
+    }
     arrow::ArrayVector children;
     for (const NestedField& child : field.type->fields()) children.push_back(Column(child, rows));
+    hidden_ = outer;
     return std::make_shared<arrow::StructArray>(iceberg::ToArrowType(*field.type).value(), rows,
-                                                std::move(children), Nulls(field.required, rows));
+                                                std::move(children), std::move(validity));
   }
-  /// Offsets of lists of 0 to 3 elements; those of null lists are empty.
+  /// Offsets of lists of 0 to 3 elements; those of null lists and below null structs are empty, as builders
+  /// leave them.
   std::shared_ptr<arrow::Buffer> Offsets(const std::shared_ptr<arrow::Buffer>& validity, int64_t rows) {
     arrow::TypedBufferBuilder<int32_t> offsets;
     int32_t end = 0;
     Check(offsets.Append(0));
     for (int64_t i = 0; i < rows; ++i) {
-      if (arrow::bit_util::GetBit(validity->data(), i)) end += static_cast<int32_t>(Below(4));
+      const bool hidden = !hidden_.empty() && hidden_[static_cast<size_t>(i)];
+      if (!hidden && arrow::bit_util::GetBit(validity->data(), i)) end += static_cast<int32_t>(Below(4));
       Check(offsets.Append(end));
     }
     last_offset_ = end;
@@ -189,7 +198,9 @@ class RandomRows {
   std::shared_ptr<arrow::Array> List(const NestedField& field, int64_t rows) {
     auto validity = Nulls(field.required, rows);
     auto offsets = Offsets(validity, rows);
+    const std::vector<bool> outer = std::exchange(hidden_, {});
     auto elements = Column(field.type->element(), last_offset_);
+    hidden_ = outer;
     return std::make_shared<arrow::ListArray>(iceberg::ToArrowType(*field.type).value(), rows,
                                               std::move(offsets), std::move(elements), std::move(validity));
   }
@@ -199,8 +210,10 @@ class RandomRows {
     const int64_t entries = last_offset_;
     NestedField key = field.type->key();
     key.required = true;
+    const std::vector<bool> outer = std::exchange(hidden_, {});
     auto keys = Column(key, entries);
     auto values = Column(field.type->value(), entries);
+    hidden_ = outer;
     return std::make_shared<arrow::MapArray>(iceberg::ToArrowType(*field.type).value(), rows,
                                              std::move(offsets), std::move(keys), std::move(values),
                                              std::move(validity));
@@ -209,6 +222,7 @@ class RandomRows {
   std::mt19937_64 random_;
   double nulls_;
   int64_t last_offset_ = 0;
+  std::vector<bool> hidden_;  ///< rows below a null struct; empty: none
 };
 
 /// A column of every type, required and optional, and nested ones.

@@ -35,10 +35,14 @@ struct WriterContext {
 class TableWriter {
  public:
   virtual ~TableWriter() = default;
+  /// Columns as iceberg/scan/arrow_schema.h maps the table schema, in its order. Lists below a null struct
+  /// are empty, as Arrow builders leave them. After an error only Discard is left.
   virtual Status Append(const record::Batch& batch) = 0;
+  /// Memory held: rows that wait and pages of the open file.
   virtual int64_t buffered_bytes() const = 0;
   virtual int64_t rows() const = 0;  ///< since the last Finish or Discard
-  /// Writes and closes everything; the data files of all rows appended since the last Finish.
+  /// Writes and closes everything; the data files of all rows appended since the last Finish. After an error
+  /// only Discard is left.
   virtual Result<std::vector<iceberg::DataFile>> Finish() = 0;
   /// Drops rows and removes the files already written for them. Best effort on the files: returns what could
   /// not be removed.
