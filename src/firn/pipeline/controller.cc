@@ -189,6 +189,7 @@ Status Controller::OnAssigned(const std::vector<SourcePartition>& partitions) {
         }};
     FIRN_ASSIGN(auto plan, Persist<StartPlan>([&] { return PlanStart(context, partitions); }));
     epoch_ = std::max(epoch_, plan.epoch);
+    refusals_ = 0;
     metrics_.Rebalanced();
     obs::Log(obs::Level::kInfo, "partitions assigned",
              {{"pipeline", config_.id}, {"partitions", partitions.size()}, {"start", plan.how}});
@@ -197,7 +198,6 @@ Status Controller::OnAssigned(const std::vector<SourcePartition>& partitions) {
     }
     for (const auto& [partition, position] : plan.positions) {
       started_[partition] = position;
-      refused_.erase(partition);
     }
     if (options_.until_caught_up && !targets_known_) {
       FIRN_ASSIGN(auto all, source_->ListPartitions());
@@ -374,7 +374,7 @@ Status Controller::ServeRefusal() {
     for (const source::SourceEvent& event : events) FIRN_TRY(Handle(event));
   }
   FIRN_TRY(DiscardFilling());  // an assignment in between lets the lanes go on
-  if (started_.contains(fence.partition) && ++refused_[fence.partition] >= kRefusedLimit) {
+  if (started_.contains(fence.partition) && ++refusals_ >= kRefusedLimit) {
     return Error(
                ErrorKind::kDataLoss,
                fmt::format("another process keeps committing records of a partition that this one holds: {}",

@@ -118,8 +118,7 @@ class Controller {
   std::optional<commit::FenceMismatch>
       refused_by_;  ///< the fence refused a batch: everything is read again from the table
   std::vector<commit::EndObservation> observed_;
-  std::map<record::SourcePartition, int>
-      refused_;  ///< times the fence refused a partition since it was assigned
+  int refusals_ = 0;  ///< times the fence refused partitions of ours since the last assignment
   int64_t epoch_ = 0;
   int64_t batch_begin_ns_ = 0;  ///< 0: nothing fills
   int64_t next_lag_ns_ = 0;
