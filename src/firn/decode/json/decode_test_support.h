@@ -9,8 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "firn/decode/decoder.h"
 #include "firn/decode/json/json_decoder.h"
+
+namespace arrow {
+class Array;
+}
 
 namespace firn::decode::testing {
 
@@ -70,5 +76,10 @@ inline DecodeResult DecodeAll(const BoundSchema& bound,
   }
   return std::move(*result);
 }
+
+/// A cell as JSON: nested values as they are, dates, times and decimals as Arrow prints them.
+nlohmann::json ToJson(const arrow::Array& array, int64_t row);
+/// Rows as JSON objects; the batch must be valid Arrow.
+std::vector<std::string> Rows(const DecodeResult& result);
 
 }  // namespace firn::decode::testing
