@@ -18,12 +18,7 @@ using Namespace = std::vector<std::string>;
 struct TableIdentifier {
   Namespace ns;
   std::string name;
-  /// Levels and name joined by '.'.
-  std::string ToString() const {
-    std::string text;
-    for (const std::string& level : ns) text += level + '.';
-    return text + name;
-  }
+  std::string ToString() const;  ///< levels and name joined by '.'
   bool operator==(const TableIdentifier&) const = default;
   auto operator<=>(const TableIdentifier&) const = default;
 };
