@@ -113,7 +113,7 @@ run_pytest() {
 # The whole program, as it is shipped.
 lane_python() {
   deps_test
-  timed_build release firn || return 1
+  timed_build release firn firn_source_driver || return 1
   run_pytest python -m "not jvm"
 }
 
@@ -122,6 +122,6 @@ lane_jvm() {
   deps_kafka
   deps_spark
   deps_flights
-  timed_build release firn || return 1
+  timed_build release firn firn_source_driver || return 1
   run_pytest jvm -m jvm
 }
