@@ -46,6 +46,14 @@ Result<ManifestWriteOptions> WriteOptions(const TableMetadata& base) {
   return options;
 }
 
+/// Whether manifests of a spec can be merged. Without the source columns' types, or with a partition value
+/// that Firn does not write, they stay as they are.
+bool CanWriteAgain(const TableMetadata& base, int32_t spec_id) {
+  const PartitionSpec* spec = base.FindSpec(spec_id);
+  return spec != nullptr && SchemaForSpec(base, *spec) != nullptr &&
+         !HasFixedField(*PartitionTypeForReading(base, *spec));
+}
+
 /// Known to hold deleted entries only: nothing that a later reader or commit would need.
 bool IsSpent(const ManifestFile& manifest) {
   return manifest.added_files_count == 0 && manifest.existing_files_count == 0;
@@ -185,10 +193,7 @@ Result<std::vector<ManifestFile>> AppendBuilder::MergeManifests(const TableMetad
   FIRN_ASSIGN(auto rules, MergeRules::Of(base));
   std::vector<ManifestFile> manifests;
   for (auto& bin : PlanMerge(data, rules)) {
-    const PartitionSpec* spec = base.FindSpec(bin.front().spec_id);
-    // Without the source columns' types the partitions cannot be written again; such manifests stay as they
-    // are.
-    if (bin.size() == 1 || spec == nullptr || SchemaForSpec(base, *spec) == nullptr) {
+    if (bin.size() == 1 || !CanWriteAgain(base, bin.front().spec_id)) {
       std::move(bin.begin(), bin.end(), std::back_inserter(manifests));
       continue;
     }

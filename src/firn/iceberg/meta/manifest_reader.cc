@@ -29,8 +29,8 @@ Result<EntryStatus> ToStatus(int64_t value) {
 /// Reads the entries of one manifest, by the file's own schema and the ids in it.
 class EntryReader {
  public:
-  EntryReader(const PartitionSpec& spec, TypePtr partition_type)
-      : spec_(spec), partition_type_(std::move(partition_type)) {}
+  EntryReader(const PartitionSpec& spec, TypePtr partition_type, FixedForm fixed_form)
+      : spec_(spec), partition_type_(std::move(partition_type)), fixed_form_(fixed_form) {}
 
   Result<ManifestEntry> Read(BinaryReader& reader, const Node& record) const {
     ManifestEntry entry;
@@ -133,8 +133,8 @@ class EntryReader {
         FIRN_TRY(reader.Skip(*field.type));
         continue;
       }
-      FIRN_ASSIGN_CTX(partition.values[*index], ReadPartitionValue(reader, *field.type, types[*index].type),
-                      field.name);
+      FIRN_ASSIGN_CTX(partition.values[*index],
+                      ReadPartitionValue(reader, *field.type, types[*index].type, fixed_form_), field.name);
     }
     return Ok();
   }
@@ -149,6 +149,7 @@ class EntryReader {
 
   const PartitionSpec& spec_;
   TypePtr partition_type_;
+  FixedForm fixed_form_;
 };
 
 /// Fills in what an entry inherits from its manifest's row in the list (spec, "Sequence Number Inheritance").
@@ -174,11 +175,12 @@ void InheritRowId(ManifestEntry& entry, std::optional<int64_t>& next_row_id) {
 }
 
 Result<std::vector<ManifestEntry>> ReadEntries(std::string_view bytes, const ManifestFile& manifest,
-                                               const PartitionSpec& spec, TypePtr partition_type) {
+                                               const PartitionSpec& spec, TypePtr partition_type,
+                                               FixedForm fixed_form) {
   FIRN_ASSIGN(auto container, avro::ContainerReader::Open(bytes));
   const Node& record = container.schema().root();
   if (record.kind != avro::Kind::kRecord) return Error(ErrorKind::kCorrupt, "not a manifest");
-  EntryReader entry_reader(spec, std::move(partition_type));
+  EntryReader entry_reader(spec, std::move(partition_type), fixed_form);
   std::vector<ManifestEntry> entries;
   auto next_row_id = manifest.content == ManifestContent::kData ? manifest.first_row_id : std::nullopt;
   auto each = [&](BinaryReader& reader) -> Status {
@@ -203,7 +205,13 @@ Result<std::vector<ManifestEntry>> ReadManifest(store::Store& store, const Manif
                                                   manifest.path, manifest.spec_id));
   }
   FIRN_ASSIGN_CTX(auto bytes, store.ReadAll(manifest.path), "manifest");
-  auto entries = ReadEntries(bytes, manifest, *spec, PartitionTypeForReading(metadata, *spec));
+  TypePtr partition_type = PartitionTypeForReading(metadata, *spec);
+  auto entries = ReadEntries(bytes, manifest, *spec, partition_type, FixedForm::kPlain);
+  // Read the one way, a file of the other does not end where it should.
+  if (!entries.ok() && HasFixedField(*partition_type)) {
+    auto again = ReadEntries(bytes, manifest, *spec, partition_type, FixedForm::kWithLength);
+    if (again.ok()) return again;
+  }
   if (!entries.ok()) return std::move(entries).error().WithContext("manifest " + manifest.path);
   return entries;
 }

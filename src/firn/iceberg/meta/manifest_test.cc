@@ -35,7 +35,6 @@ TableMetadata TableOfEveryType(int format_version) {
                                 Type::Primitive(TypeId::kTimestampTz),
                                 Type::Primitive(TypeId::kString),
                                 Type::Primitive(TypeId::kUuid),
-                                Type::Fixed(3),
                                 Type::Primitive(TypeId::kBinary)};
   if (format_version >= 3) types.push_back(Type::Primitive(TypeId::kTimestampNs));
   NewTable table;
@@ -72,8 +71,6 @@ Literal Sample(const TypePtr& type, int which) {
       return {type, std::string("gr\xc3\xbc\xc3\x9f") + std::to_string(which)};
     case TypeId::kUuid:
       return {type, std::string(16, static_cast<char>(which + 100))};
-    case TypeId::kFixed:
-      return {type, std::string(3, static_cast<char>(which + 100))};
     case TypeId::kBinary:
       return {type, std::string("\x00\xff", 2) + std::to_string(which)};
     default:
@@ -240,6 +237,23 @@ TEST_F(ManifestTest, ExistingEntryWithoutNumbersIsRefused) {
   entries[0].file = FullFile(metadata, 1);
   entries[0].status = EntryStatus::kExisting;
   EXPECT_EQ(Write(metadata, entries).error().kind(), ErrorKind::kInternal);
+}
+
+TEST_F(ManifestTest, FixedPartitionValuesAreRefusedNullIsNot) {
+  NewTable table;
+  table.uuid = "00000000-0000-4000-8000-000000000001";
+  table.location = "memory://t";
+  table.schema = std::make_shared<Schema>(0, std::vector<NestedField>{Column(1, "f", Type::Fixed(3))});
+  table.spec.fields = {{1, 1000, "f", Transform::Identity()}};
+  auto metadata = NewTableMetadata(table, 1).value();
+  std::vector<ManifestEntry> entries(1);
+  entries[0].file.file_path = "memory://t/data/f";
+  entries[0].file.partition.values = {Literal(Type::Fixed(3), std::string("abc"))};
+  auto refused = Write(metadata, entries);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::kUnsupported);
+  EXPECT_NE(refused.error().remedy().find("bucket"), std::string::npos);
+  entries[0].file.partition.values = {Literal::Null(Type::Fixed(3))};
+  EXPECT_TRUE(Write(metadata, entries).ok());
 }
 
 TEST_F(ManifestTest, DeletionVectorFieldsRoundTripInV3) {

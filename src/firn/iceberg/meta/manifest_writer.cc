@@ -116,6 +116,13 @@ Result<PartitionValues> ToPartitionType(const DataFile& file, const Type& partit
     FIRN_ASSIGN_CTX(auto value,
                     ConvertPartitionValue(file.partition.values[i], partition_type.fields()[i].type),
                     file.file_path);
+    if (value.type()->id() == TypeId::kFixed && !value.is_null()) {
+      return Error(ErrorKind::kUnsupported,
+                   fmt::format(
+                       "partition field '{}' holds values of type {}, which engines encode in different ways",
+                       partition_type.fields()[i].name, value.type()->ToString()))
+          .WithRemedy("Partition by bucket(N, column) instead.");
+    }
     partition.values.push_back(std::move(value));
   }
   return partition;

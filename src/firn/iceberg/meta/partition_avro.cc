@@ -176,15 +176,21 @@ TypePtr PartitionTypeForReading(const TableMetadata& metadata, const PartitionSp
   return Type::Struct(std::move(fields));
 }
 
-Result<Literal> ReadPartitionValue(avro::BinaryReader& reader, const avro::Node& node,
-                                   const TypePtr& target) {
+bool HasFixedField(const Type& partition_type) {
+  return std::any_of(partition_type.fields().begin(), partition_type.fields().end(),
+                     [](const NestedField& field) { return field.type->id() == TypeId::kFixed; });
+}
+
+Result<Literal> ReadPartitionValue(avro::BinaryReader& reader, const avro::Node& node, const TypePtr& target,
+                                   FixedForm fixed_form) {
   const avro::Node* value_node = &node;
   if (node.kind == Kind::kUnion) {
     FIRN_ASSIGN(value_node, reader.ReadBranch(node));
   }
   const bool known = target->id() != TypeId::kUnknown;
   if (value_node->kind == Kind::kNull) return Literal::Null(target);
-  FIRN_ASSIGN(auto raw, ReadRaw(reader, *value_node));
+  const bool with_length = fixed_form == FixedForm::kWithLength && target->id() == TypeId::kFixed;
+  FIRN_ASSIGN(auto raw, with_length ? ToRaw(reader.ReadBytes()) : ReadRaw(reader, *value_node));
   auto literal = FromRaw(raw, value_node->kind == Kind::kLong, known ? target : TypeOfNode(*value_node));
   if (literal) return *std::move(literal);
   return Error(ErrorKind::kCorrupt, fmt::format("a partition value of Avro type {} where {} was expected",
