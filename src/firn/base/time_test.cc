@@ -127,6 +127,19 @@ TEST(ParseTimestampTest, RefusesFormsRangesAndExcessPrecision) {
   EXPECT_EQ(Outcome("2001-01-10T10:00:00.1000000"), TimeParse::kOk);
 }
 
+TEST(ParseTimestampTest, EveryCharacterOfTheFormCounts) {
+  const std::string good = "2001-01-10T18:20:34.5+02:00";
+  ASSERT_EQ(Outcome(good), TimeParse::kOk);
+  for (size_t i = 0; i < good.size(); ++i) {
+    for (const char wrong : {'x', '/', ':', '\0', '\xb1'}) {
+      std::string text = good;
+      if (text[i] == wrong) continue;
+      text[i] = wrong;
+      EXPECT_EQ(Outcome(text), TimeParse::kMalformed) << text;
+    }
+  }
+}
+
 TEST(ParseTimestampTest, NanosReachBothEndsOfTheirRange) {
   int64_t nanos = 0;
   EXPECT_EQ(ParseTimestampNanos("1677-09-21T00:12:43.145224192Z", &nanos), TimeParse::kOk);

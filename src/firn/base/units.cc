@@ -140,7 +140,7 @@ std::string HumanBytes(int64_t bytes) {
 std::string HumanDurationMs(int64_t ms) {
   if (ms < 0) return "-" + HumanDurationMs(ms == INT64_MIN ? INT64_MAX : -ms);
   if (ms < 1000) return fmt::format("{} ms", ms);
-  if (ms < 60'000) return fmt::format("{:.1f} s", static_cast<double>(ms / 100) / 10);
+  if (ms < 60'000) return fmt::format("{:.1f} s", std::floor(static_cast<double>(ms) / 100) / 10);
   const int64_t seconds = ms / 1000;
   if (seconds < 3600) return TwoUnits(seconds / 60, "min", seconds % 60, "s");
   if (seconds < 86'400) return TwoUnits(seconds / 3600, "h", seconds / 60 % 60, "min");

@@ -92,16 +92,16 @@ class Schema {
  public:
   /// A key with a default. `default_text` replaces the member's default on the reference page ("firn-<id>").
   template <typename M>
-  Schema&& Field(std::string key, M T::* member, TypePtr<typename internal::Unwrapped<M>::type> type,
+  Schema&& Field(std::string key, M T::* member, const TypePtr<typename internal::Unwrapped<M>::type>& type,
                  std::string doc, std::string default_text = {}) && {
-    Add(std::move(key), member, std::move(type), std::move(doc), false, std::move(default_text));
+    Add(std::move(key), member, type, std::move(doc), false, std::move(default_text));
     return std::move(*this);
   }
   /// A key that must be written.
   template <typename M>
-  Schema&& Required(std::string key, M T::* member, TypePtr<typename internal::Unwrapped<M>::type> type,
-                    std::string doc) && {
-    Add(std::move(key), member, std::move(type), std::move(doc), true, {});
+  Schema&& Required(std::string key, M T::* member,
+                    const TypePtr<typename internal::Unwrapped<M>::type>& type, std::string doc) && {
+    Add(std::move(key), member, type, std::move(doc), true, {});
     return std::move(*this);
   }
   /// A key of former versions: an error that says what to write instead.
@@ -110,11 +110,11 @@ class Schema {
     return std::move(*this);
   }
   /// At most one of these keys.
-  Schema&& Exclusive(std::vector<std::string> keys) && {
+  Schema&& Exclusive(const std::vector<std::string>& keys) && {
     checks_.push_back([keys](const T&, Checker& check) { internal::CheckOneOf(check, keys, false); });
     return std::move(*this);
   }
-  Schema&& ExactlyOneOf(std::vector<std::string> keys) && {
+  Schema&& ExactlyOneOf(const std::vector<std::string>& keys) && {
     checks_.push_back([keys](const T&, Checker& check) { internal::CheckOneOf(check, keys, true); });
     return std::move(*this);
   }
@@ -152,7 +152,7 @@ class Schema {
   };
 
   template <typename M>
-  void Add(std::string key, M T::* member, TypePtr<typename internal::Unwrapped<M>::type> type,
+  void Add(std::string key, M T::* member, const TypePtr<typename internal::Unwrapped<M>::type>& type,
            std::string doc, bool required, std::string default_text) {
     using V = typename internal::Unwrapped<M>::type;
     FieldEntry entry;

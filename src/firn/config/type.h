@@ -250,12 +250,12 @@ class ParsedType final : public Type<T> {
   bool Read(const Node& node, Problems& problems, T* out) const override {
     if (!RequireScalar(node, name_, problems)) return false;
     Result<T> value = parse_(node.text());
-    if (value.ok()) {
-      *out = std::move(value).value();
-    } else {
+    if (!value.ok()) {
       problems.Add(node, value.error().ToString());
+      return false;
     }
-    return value.ok();
+    *out = std::move(value).value();
+    return true;
   }
   std::string name() const override { return name_; }
   std::string Show(const T& value) const override { return show_ ? show_(value) : std::string(); }

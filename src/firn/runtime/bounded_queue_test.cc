@@ -49,7 +49,7 @@ TEST(BoundedQueueTest, FailedPushLeavesTheItem) {
   queue.Close();
   auto item = std::make_unique<int>(5);
   EXPECT_FALSE(queue.Push(std::move(item)));
-  ASSERT_NE(item, nullptr);
+  ASSERT_NE(item, nullptr);  // NOLINT(bugprone-use-after-move): that it is still there is the point
   EXPECT_EQ(*item, 5);
 }
 

@@ -126,7 +126,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void Close() {
     error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+    static_cast<void>(stream_.socket().shutdown(tcp::socket::shutdown_both, ignored));
     stream_.close();
   }
 
@@ -160,17 +160,18 @@ class BeastServer final : public Server {
   }
 
   Status Listen() {
-    error_code error;
-    tcp::resolver resolver(io_);
     const auto& address = site_.options.address;
-    const auto found =
-        resolver.resolve(address.host, std::to_string(address.port), tcp::resolver::passive, error);
-    if (!error) acceptor_.open(found.begin()->endpoint().protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(found.begin()->endpoint(), error);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    if (!error) endpoint_ = acceptor_.local_endpoint(error);
-    if (error) return ListenError(address, error);
+    try {
+      tcp::resolver resolver(io_);
+      const auto found = resolver.resolve(address.host, std::to_string(address.port), tcp::resolver::passive);
+      acceptor_.open(found.begin()->endpoint().protocol());
+      acceptor_.set_option(tcp::acceptor::reuse_address(true));
+      acceptor_.bind(found.begin()->endpoint());
+      acceptor_.listen(asio::socket_base::max_listen_connections);
+      endpoint_ = acceptor_.local_endpoint();
+    } catch (const boost::system::system_error& e) {
+      return ListenError(address, e.code());
+    }
     Accept();
     thread_ = runtime::StartThread("http", [this](const std::stop_token&) { io_.run(); });
     return Ok();
