@@ -177,8 +177,13 @@ void Column::PadTo(int64_t rows) {
     values_.AppendZeros((rows - length_) * width_);
     length_ = rows;
   } else if (has_offsets()) {
-    const int64_t end = children_.empty() ? bytes_.size() : children_[0]->length();
-    while (length_ < rows) PushOffset(end);
+    const auto end = static_cast<int32_t>(children_.empty() ? bytes_.size() : children_[0]->length());
+    if (values_.size() == 0) values_.Push(int32_t{0});
+    const int64_t missing = rows - length_;
+    values_.Ensure(missing * 4);
+    std::fill_n(reinterpret_cast<int32_t*>(values_.end()), missing, end);
+    values_.Advance(missing * 4);
+    length_ = rows;
   } else {
     length_ = rows;
   }

@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 
+#include "firn/decode/decoder.h"
 #include "firn/decode/json/infer_value.h"
 
 namespace firn::decode {
@@ -106,8 +107,12 @@ class SampleReader {
       Note(field.name, "left out: no record of the sample has a value for it");
       return std::nullopt;
     }
-    if (field.name.starts_with('_') && iceberg::IsReservedColumnName(field.name)) {
+    if (iceberg::IsReservedColumnName(field.name)) {
       Note(field.name, "left out: Iceberg reserves the name");
+      return std::nullopt;
+    }
+    if (field.name == kRescuedColumn || field.name == kKafkaColumn) {
+      Note(field.name, "left out: Firn uses the name itself");
       return std::nullopt;
     }
     const auto more = [](const auto& a, const auto& b) { return a.records < b.records; };
