@@ -37,7 +37,7 @@ once() {
     [[ -f $stamp && $(<"$stamp") == "$want" ]] && exit 0
     "$@"
     echo "$want" >"$stamp"
-  ) 9>"$DEPS_DIR/lock"
+  ) 9>"$DEPS_DIR/lock" || exit 1
 }
 
 # --- Debian

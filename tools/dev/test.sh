@@ -1,48 +1,42 @@
 # ./dev test: sourced by ./dev. Each lane builds what it needs (counted apart) and leaves JUnit reports in build/reports/<lane>/;
-# tools/dev/summary.py adds them up. A lane that fails does not keep the next ones from running.
+# tools/dev/summary.py adds them up. A lane that fails does not keep the next ones from running: each is a ./dev of its own.
 
 REPORTS=$ROOT/build/reports
-BUILD_SECONDS=0
+
+FAST_LANES="check unit python"
+ALL_LANES="check unit python jvm asan tsan"
 
 # The parts with threads of their own; the others are covered by the address sanitizer.
-TSAN_TESTS="firn_runtime_test firn_obs_test firn_http_server_test firn_commit_protocol_test firn_commit_test firn_pipeline_test"
+TSAN_TESTS="firn_runtime_test firn_obs_test firn_record_test firn_commit_protocol_test firn_commit_test firn_pipeline_test"
 
 cmd_test() {
-  local lanes="check unit python" option
-  local all="check unit asan tsan python jvm" wanted=()
+  local lanes=() lane option
   for option in "$@"; do
-    case $option in
-      --fast) all="$lanes" ;;
-      check | unit | asan | tsan | python | jvm) wanted+=("$option") ;;
-      *) die "no such lane: $option (check, unit, asan, tsan, python, jvm)" ;;
-    esac
+    [[ $option == --fast || " $ALL_LANES " == *" $option "* ]] || die "no such lane: $option ($ALL_LANES)"
+    [[ $option == --fast ]] && lanes+=($FAST_LANES) || lanes+=("$option")
   done
-  ((${#wanted[@]})) && all="${wanted[*]}"
+  ((${#lanes[@]})) || lanes=($ALL_LANES)
   rm -rf "$REPORTS"
-  mkdir -p "$REPORTS"
-  local lane
-  for lane in $all; do
-    run_lane "$lane"
+  for lane in "${lanes[@]}"; do
+    mkdir -p "$REPORTS/$lane"
+    say "lane: $lane"
+    "$ROOT/dev" lane "$lane" || true
   done
   python3 "$ROOT/tools/dev/summary.py" "$REPORTS"
 }
 
-run_lane() {
-  local lane=$1 started=$SECONDS built_before=$BUILD_SECONDS
-  say "lane: $lane"
-  mkdir -p "$REPORTS/$lane"
-  "lane_$lane" || true
-  local build=$((BUILD_SECONDS - built_before))
-  echo "$lane $((SECONDS - started - build)) $build" >>"$REPORTS/lanes"
+# One lane of ./dev test, in a process of its own.
+cmd_lane() {
+  LANE=$1 BUILD_SECONDS=0
+  trap end_of_lane EXIT
+  "lane_$LANE"
 }
 
-# timed_build preset target...: a build that fails is one failed test.
-timed_build() {
-  local started=$SECONDS status=0
-  (cmd_build "$@") || status=$?
-  BUILD_SECONDS=$((BUILD_SECONDS + SECONDS - started))
-  record build "$1" $status
-  return $status
+end_of_lane() {
+  local status=$?
+  # A lane that ends early, for want of a package say, must not look like one that passed.
+  [[ $status == 0 ]] || record "$LANE" "ran to its end" "$status"
+  echo "$LANE $((SECONDS - BUILD_SECONDS)) $BUILD_SECONDS" >>"$REPORTS/lanes"
 }
 
 # record suite name status: one test of the report, for checks that have no test runner.
@@ -60,60 +54,66 @@ checked() {
   record "$suite" "$name" $status
 }
 
-lane_check() {
-  checked check format cmd_fmt --check
-  checked check lint cmd_lint
+# timed_build preset target...: the lane ends where a build fails.
+timed_build() {
+  local started=$SECONDS status=0
+  "$ROOT/dev" build "$@" || status=$?
+  BUILD_SECONDS=$((BUILD_SECONDS + SECONDS - started))
+  return $status
 }
 
+lane_check() {
+  checked check format "$ROOT/dev" fmt --check
+  checked check lint "$ROOT/dev" lint
+}
+
+# run_ctest preset options...: its failures are in the reports.
 run_ctest() {
   local preset=$1
   shift
+  rm -rf "$ROOT/build/$preset/test-results"
   ctest --test-dir "$ROOT/build/$preset" -j "$JOBS" --output-on-failure --no-tests=error \
-    --output-junit "$REPORTS/$preset-ctest.xml" "$@"
-  [[ -s $REPORTS/$preset-ctest.xml ]] || record ctest "$preset left no report" 1
-  mkdir -p "$REPORTS/$preset"
-  cp "$ROOT/build/$preset"/test-results/*.xml "$REPORTS/$preset/" 2>/dev/null
+    --output-junit "$REPORTS/$preset-ctest.xml" "$@" || true
+  [[ -s $REPORTS/$preset-ctest.xml ]]
+  cp "$ROOT/build/$preset"/test-results/*.xml "$REPORTS/$preset/"
 }
 
 lane_unit() {
-  timed_build debug || return 1
-  rm -rf "$ROOT/build/debug/test-results"
+  mkdir -p "$REPORTS/debug"
+  timed_build debug
   run_ctest debug
 }
 
 lane_asan() {
-  timed_build asan || return 1
-  rm -rf "$ROOT/build/asan/test-results"
-  ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1 \
-    LSAN_OPTIONS=suppressions=$ROOT/test/support/lsan.supp:print_suppressions=0 \
-    UBSAN_OPTIONS=print_stacktrace=1 ASAN_SYMBOLIZER_PATH=$(command -v llvm-symbolizer-19) \
-    run_ctest asan -LE no_sanitizer
+  timed_build asan
+  export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1
+  export LSAN_OPTIONS=suppressions=$ROOT/test/support/lsan.supp:print_suppressions=0
+  export UBSAN_OPTIONS=print_stacktrace=1
+  ASAN_SYMBOLIZER_PATH=$(command -v llvm-symbolizer-19)
+  export ASAN_SYMBOLIZER_PATH
+  run_ctest asan -LE no_sanitizer
 }
 
 lane_tsan() {
-  local present=() target
-  (configure tsan) || { record build tsan 1; return 1; }
-  for target in $TSAN_TESTS; do
-    ninja -C "$ROOT/build/tsan" -t query "$target" >/dev/null 2>&1 && present+=("$target")
-  done
-  timed_build tsan "${present[@]}" || return 1
-  rm -rf "$ROOT/build/tsan/test-results"
-  TSAN_OPTIONS=suppressions=$ROOT/test/support/tsan.supp:second_deadlock_stack=1 \
-    TSAN_SYMBOLIZER_PATH=$(command -v llvm-symbolizer-19) \
-    run_ctest tsan -R "^($(IFS='|'; echo "${present[*]}"))\$"
+  timed_build tsan $TSAN_TESTS
+  TSAN_SYMBOLIZER_PATH=$(command -v llvm-symbolizer-19)
+  export TSAN_SYMBOLIZER_PATH TSAN_OPTIONS=suppressions=$ROOT/test/support/tsan.supp:second_deadlock_stack=1
+  run_ctest tsan -R "^(${TSAN_TESTS// /|})\$" -LE no_sanitizer
 }
 
+# The whole program, as it is shipped. Failures are in the report; only "no test ran" (5) and worse end the lane.
 run_pytest() {
-  local lane=$1
+  local lane=$1 status=0
   shift
-  (cd "$ROOT" && FIRN_DEPS_DIR=$DEPS_DIR FIRN_BIN=$ROOT/build/release/bin/firn \
-    "$VENV/bin/python" -m pytest -q --junitxml="$REPORTS/$lane/pytest.xml" "$@" </dev/null)
+  cd "$ROOT"
+  FIRN_DEPS_DIR=$DEPS_DIR FIRN_BIN=$ROOT/build/release/bin/firn \
+    "$VENV/bin/python" -m pytest -q --junitxml="$REPORTS/$lane/pytest.xml" "$@" </dev/null || status=$?
+  ((status <= 1))
 }
 
-# The whole program, as it is shipped.
 lane_python() {
   deps_test
-  timed_build release firn firn_source_driver || return 1
+  timed_build release firn firn_source_driver
   run_pytest python -m "not jvm"
 }
 
@@ -122,6 +122,6 @@ lane_jvm() {
   deps_kafka
   deps_spark
   deps_flights
-  timed_build release firn firn_source_driver || return 1
+  timed_build release firn firn_source_driver
   run_pytest jvm -m jvm
 }
