@@ -290,9 +290,27 @@ iceberg::Properties DefaultTableProperties() {
           {"history.expire.min-snapshots-to-keep", "1"}};
 }
 
+namespace {
+
+/// The column that `unknown_fields: rescue` fills, unless it is declared already.
+iceberg::SchemaPtr WithRescuedColumn(const iceberg::SchemaPtr& schema) {
+  if (schema->FindByName(decode::kRescuedColumn) != nullptr) return schema;
+  NestedField rescued;
+  rescued.id = schema->highest_field_id() + 1;
+  rescued.name = decode::kRescuedColumn;
+  rescued.type = Type::Primitive(iceberg::TypeId::kString);
+  rescued.doc = "Fields of the record that no column takes, as JSON";
+  std::vector<NestedField> fields = schema->fields();
+  fields.push_back(std::move(rescued));
+  return std::make_shared<const iceberg::Schema>(schema->schema_id(), std::move(fields),
+                                                 schema->identifier_field_ids());
+}
+
+}  // namespace
+
 Result<iceberg::NewTable> TableDefinition(const TableConfig& config, const iceberg::SchemaPtr& schema) {
   iceberg::NewTable table;
-  table.schema = schema;
+  table.schema = config.unknown_fields == decode::UnknownFields::kRescue ? WithRescuedColumn(schema) : schema;
   table.format_version = config.format_version;
   FIRN_ASSIGN(table.spec, SpecOf(config.partition_by, *schema));
   FIRN_ASSIGN(table.order, OrderOf(config.sort_by, *schema));

@@ -86,6 +86,23 @@ TEST(TableDefinition, StatementShowsWhatWillBeMade) {
             "ALTER TABLE lake.travel.flights WRITE ORDERED BY delay DESC NULLS LAST;");
 }
 
+TEST(TableDefinition, RescuedFieldsGetTheirColumnOnce) {
+  TableConfig config;
+  config.unknown_fields = decode::UnknownFields::kRescue;
+  const auto schema = SchemaOfColumns(FlightColumns(), 2);
+  ASSERT_TRUE(schema.ok());
+  const auto definition = TableDefinition(config, *schema);
+  ASSERT_TRUE(definition.ok());
+  const auto& fields = definition->schema->fields();
+  ASSERT_EQ(fields.size(), (*schema)->fields().size() + 1);
+  EXPECT_EQ(fields.back().name, "_rescued");
+  EXPECT_FALSE(fields.back().required);
+  EXPECT_EQ(fields.back().id, (*schema)->highest_field_id() + 1);
+  const auto again = TableDefinition(config, definition->schema);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->schema->fields().size(), fields.size());
+}
+
 TEST(TableDefinition, FieldsOfNoColumnAreNamed) {
   TableConfig config;
   config.partition_by = {"month(flight_dat)"};
