@@ -134,7 +134,7 @@ def _is_system_header(header: str) -> bool:
 def judge_file(table: Table, path: str, text: str) -> list[str]:
     """What is wrong with the includes of one file; path is relative to src/firn."""
     folder = path.rpartition("/")[0]
-    is_test = path.endswith("_test.cc") or re.search(r"_(test|testing)_?\w*\.h$", path) is not None
+    is_test = path.endswith("_test.cc") or re.search(r"_(test|fixture)\w*\.h$", path) is not None
     unit = table.unit_of(path)
     if unit is None:
         return [f"src/firn/{path}: no row of the include table in ARCHITECTURE.md covers this folder"]
