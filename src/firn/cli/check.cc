@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "firn/base/units.h"
+#include "firn/cli/check_report.h"
+#include "firn/cli/commands.h"
+#include "firn/cli/config_files.h"
+#include "firn/cli/services.h"
+#include "firn/pipeline/config_reader.h"
+#include "firn/pipeline/table_setup.h"
+
+namespace firn::cli {
+
+namespace {
+
+std::string Counted(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+class CheckCommand final : public Command {
+ public:
+  std::string_view name() const override { return "check"; }
+  std::string_view summary() const override { return "Validate pipeline files and print what would run"; }
+
+  void Declare(CLI::App& app) override {
+    app.add_option("FILE", files_,
+                   "Pipeline files; several merge (default: $FIRN_CONFIG, /etc/firn/firn.yaml)");
+    app.add_option("-c,--config", more_files_, "The same as FILE")
+        ->type_name("FILE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_flag("--offline", offline_, "Look at the files only: no catalog, no broker");
+  }
+
+  Result<ExitCode> Run(Context& context) override {
+    std::vector<std::string> given = files_;
+    given.insert(given.end(), more_files_.begin(), more_files_.end());
+    FIRN_ASSIGN(const std::vector<std::string> paths, ConfigFiles(given));
+    FIRN_ASSIGN(const pipeline::PipelineFile file,
+                pipeline::ReadPipelineFiles(paths, context.services.plugins()));
+    context.out.Write(fmt::format("{}: {}, {}\n", fmt::join(paths, ", "),
+                                  Counted(file.catalogs.size(), "catalog"),
+                                  Counted(file.pipelines.size(), "pipeline")));
+    size_t problems = 0;
+    for (const pipeline::PipelineSetup& setup : file.pipelines) {
+      const CheckFindings findings = offline_ ? CheckFindings{} : Look(context, file, setup);
+      context.out.Write("\n" + PipelineReport(setup, findings));
+      for (const std::string& problem : findings.problems) {
+        context.err.Write(fmt::format("firn: pipeline {}: {}\n", setup.config.id, problem));
+      }
+      problems += findings.problems.size();
+    }
+    context.out.Write(problems == 0 ? "\nno problems found\n"
+                                    : fmt::format("\n{} found\n", Counted(problems, "problem")));
+    return problems == 0 ? ExitCode::kDone : ExitCode::kUserError;
+  }
+
+ private:
+  CheckFindings Look(Context& context, const pipeline::PipelineFile& file,
+                     const pipeline::PipelineSetup& setup) {
+    CheckFindings findings;
+    LookAtTable(context, file, setup.config.table, findings);
+    LookAtSource(setup, findings);
+    return findings;
+  }
+
+  static void LookAtTable(Context& context, const pipeline::PipelineFile& file,
+                          const pipeline::TableConfig& config, CheckFindings& findings) {
+    const Result<iceberg::LoadedTable> table = Load(context, file, config.name);
+    if (table.ok()) {
+      const Status columns = pipeline::CheckDeclaredColumns(config, *table->metadata);
+      if (!columns.ok()) findings.problems.push_back(columns.error().ToString());
+      findings.table = "exists";
+    } else if (table.error().kind() != ErrorKind::kNotFound) {
+      findings.problems.push_back(table.error().ToString());
+    } else if (!config.create) {
+      findings.problems.push_back(fmt::format(
+          "there is no table {} and create: is false. Make it or let Firn do so.", config.name.ToString()));
+    } else {
+      findings.table = "will be created";
+    }
+  }
+
+  static Result<iceberg::LoadedTable> Load(Context& context, const pipeline::PipelineFile& file,
+                                           const pipeline::TableName& name) {
+    FIRN_ASSIGN(const pipeline::CatalogSetup* setup, file.FindCatalog(name.catalog));
+    Result<std::shared_ptr<iceberg::Catalog>> catalog = context.services.OpenCatalog(*setup);
+    if (!catalog.ok()) {
+      // A catalog that is not there is no table that is not there: it must not read as "will be created".
+      return Error(ErrorKind::kUnavailable, catalog.error().ToString()).WithContext("catalog " + setup->key);
+    }
+    return (*catalog)->LoadTable({name.ns, name.name});
+  }
+
+  static void LookAtSource(const pipeline::PipelineSetup& setup, CheckFindings& findings) {
+    Result<std::string> found = DescribeSource(setup.source);
+    if (found.ok()) {
+      findings.source = std::move(found).value();
+    } else {
+      findings.problems.push_back(found.error().ToString());
+    }
+  }
+
+  static Result<std::string> DescribeSource(const pipeline::SourceSetup& setup) {
+    FIRN_ASSIGN(const std::unique_ptr<source::Source> source, setup.make(1));
+    FIRN_TRY(source->Open());
+    auto partitions = source->ListPartitions();
+    source->Close();
+    if (!partitions.ok()) return partitions.error();
+    int64_t records = 0;
+    for (const auto& [partition, bounds] : *partitions) records += bounds.end - bounds.first;
+    return fmt::format("{}, up to {} records to read", Counted(partitions->size(), "partition"),
+                       HumanCount(records));
+  }
+
+  std::vector<std::string> files_;
+  std::vector<std::string> more_files_;
+  bool offline_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeCheckCommand() { return std::make_unique<CheckCommand>(); }
+
+}  // namespace firn::cli

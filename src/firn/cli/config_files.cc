@@ -1,0 +1,24 @@
+#include "firn/cli/config_files.h"
+
+#include <cstdlib>
+
+#include <unistd.h>
+
+namespace firn::cli {
+
+namespace {
+constexpr char kVariable[] = "FIRN_CONFIG";
+constexpr char kSystemFile[] = "/etc/firn/firn.yaml";
+}  // namespace
+
+Result<std::vector<std::string>> ConfigFiles(const std::vector<std::string>& given) {
+  if (!given.empty()) return given;
+  const char* from_environment = std::getenv(kVariable);
+  if (from_environment != nullptr && *from_environment != '\0')
+    return std::vector<std::string>{from_environment};
+  if (::access(kSystemFile, F_OK) == 0) return std::vector<std::string>{kSystemFile};
+  return Error(ErrorKind::kInvalidArgument, "no pipeline file is given")
+      .WithRemedy("Name one (-c FILE), set $FIRN_CONFIG, or write /etc/firn/firn.yaml.");
+}
+
+}  // namespace firn::cli

@@ -1,0 +1,110 @@
+#include "firn/cli/status_json.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "firn/base/time.h"
+#include "firn/base/units.h"
+#include "firn/base/version.h"
+#include "firn/cli/text_table.h"
+
+namespace firn::cli {
+
+namespace {
+
+using nlohmann::json;
+
+json InstantOrNull(int64_t ms) { return ms > 0 ? json(FormatInstantMs(ms)) : json(nullptr); }
+json CountOrNull(int64_t count) { return count >= 0 ? json(count) : json(nullptr); }
+
+json LagToJson(const pipeline::PipelineStatus& status) {
+  json partitions = json::array();
+  for (const auto& [partition, lag] : status.lag) {
+    partitions.push_back(
+        {{"topic", partition.topic}, {"partition", partition.partition}, {"lag-records", lag}});
+  }
+  return partitions;
+}
+
+json PipelineToJson(const pipeline::PipelineStatus& status) {
+  return {{"id", status.id},
+          {"table", status.table},
+          {"state", pipeline::ToString(status.state)},
+          {"reason", status.reason},
+          {"rows-committed", status.rows_committed},
+          {"rows-decoded", status.rows_decoded},
+          {"input-bytes", status.input_bytes},
+          {"dead-letters", status.dead_letters},
+          {"skipped", status.skipped},
+          {"tombstones-skipped", status.tombstones_skipped},
+          {"unknown-fields-ignored", status.unknown_fields_ignored},
+          {"commits", status.commits},
+          {"conflicts", status.conflicts},
+          {"data-files", status.data_files},
+          {"lag-records", CountOrNull(status.lag_records)},
+          {"freshness-ms", CountOrNull(status.freshness_ms)},
+          {"last-commit", InstantOrNull(status.last_commit_ms)},
+          {"last-commit-took-ms", status.last_commit_took_ms},
+          {"last-snapshot-id", status.last_snapshot_id ? json(*status.last_snapshot_id) : json(nullptr)},
+          {"metadata-location", status.metadata_location},
+          {"partitions", LagToJson(status)}};
+}
+
+std::string CountText(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? HumanCount(found->get<int64_t>()) : "?";
+}
+
+std::string DurationTextOf(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? HumanDurationMs(found->get<int64_t>()) : "?";
+}
+
+std::string TextOf(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "-";
+}
+
+}  // namespace
+
+json StatusToJson(const std::vector<pipeline::PipelineStatus>& statuses, int64_t started_ms, int64_t now_ms) {
+  json pipelines = json::array();
+  for (const pipeline::PipelineStatus& status : statuses) pipelines.push_back(PipelineToJson(status));
+  return {{"version", Version()},
+          {"pid", ::getpid()},
+          {"started", InstantOrNull(started_ms)},
+          {"now", InstantOrNull(now_ms)},
+          {"pipelines", std::move(pipelines)}};
+}
+
+Result<std::string> StatusText(const json& body, bool terminal) {
+  const auto pipelines = body.find("pipelines");
+  if (!body.is_object() || pipelines == body.end() || !pipelines->is_array()) {
+    return Error(ErrorKind::kCorrupt, "the answer is not the status of a firn process");
+  }
+  TextTable table({{"PIPELINE"},
+                   {"STATE"},
+                   {"TABLE"},
+                   {"ROWS", Align::kRight},
+                   {"LAG", Align::kRight},
+                   {"FRESHNESS", Align::kRight},
+                   {"COMMITS", Align::kRight},
+                   {"LAST COMMIT"},
+                   {"DEAD LETTERS", Align::kRight}});
+  std::string reasons;
+  for (const json& entry : *pipelines) {
+    if (!entry.is_object()) continue;
+    table.AddRow({TextOf(entry, "id"), TextOf(entry, "state"), TextOf(entry, "table"),
+                  CountText(entry, "rows-committed"), CountText(entry, "lag-records"),
+                  DurationTextOf(entry, "freshness-ms"), CountText(entry, "commits"),
+                  TextOf(entry, "last-commit"), CountText(entry, "dead-letters")});
+    const std::string reason = TextOf(entry, "reason");
+    if (!reason.empty() && reason != "-")
+      reasons += fmt::format("{}: {}\n", TextOf(entry, "id"), Printable(reason));
+  }
+  return (terminal ? table.Aligned() : table.TabSeparated()) + reasons;
+}
+
+}  // namespace firn::cli

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "firn/base/result.h"
+#include "firn/cli/command.h"
+#include "firn/iceberg/catalog.h"
+#include "firn/pipeline/pipeline_file.h"
+
+namespace CLI {
+class App;
+}
+
+namespace firn::cli {
+
+/// A catalog of the files, opened, with the key that table names begin with.
+struct OpenedCatalog {
+  std::string key;
+  std::shared_ptr<iceberg::Catalog> catalog;
+};
+
+/// `catalog.namespace.table` of the command line, taken apart, with its catalog opened.
+struct NamedTable {
+  std::string full_name;
+  iceberg::TableIdentifier identifier;
+  std::shared_ptr<iceberg::Catalog> catalog;
+};
+
+/// The `-c FILE` option of the commands that work on catalogs, and what follows from it.
+class CatalogAccess {
+ public:
+  void Declare(CLI::App& app);
+
+  Result<OpenedCatalog> OpenCatalog(Context& context, const std::string& key) const;
+  /// Every catalog of the files, in the order of their keys.
+  Result<std::vector<OpenedCatalog>> OpenAll(Context& context) const;
+  Result<NamedTable> FindTable(Context& context, const std::string& name) const;
+  Result<iceberg::LoadedTable> LoadTable(Context& context, const std::string& name) const;
+
+ private:
+  Result<pipeline::PipelineFile> Read(Context& context) const;
+
+  std::vector<std::string> files_;
+};
+
+}  // namespace firn::cli

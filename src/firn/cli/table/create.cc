@@ -1,0 +1,103 @@
+#include <map>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "firn/cli/table/catalog_access.h"
+#include "firn/cli/table/column_argument.h"
+#include "firn/cli/table/table_commands.h"
+#include "firn/pipeline/table_definition.h"
+
+namespace firn::cli {
+
+namespace {
+
+class TableCreate final : public Command {
+ public:
+  std::string_view name() const override { return "create"; }
+  std::string_view summary() const override { return "Make a table (and its namespace)"; }
+
+  void Declare(CLI::App& app) override {
+    access_.Declare(app);
+    app.add_option("TABLE", table_, "catalog.namespace.table")->required();
+    Repeated(app, "--column", columns_,
+             R"("name type" or "name type required", in order; types as in pipeline files)")
+        ->type_name("COLUMN")
+        ->required();
+    Repeated(app, "--partition-by", partition_by_, "day(ts), bucket(16, id), truncate(4, code), name ...")
+        ->type_name("FIELD");
+    Repeated(app, "--sort-by", sort_by_, "name, name desc, bucket(8, id) asc nulls last ...")
+        ->type_name("FIELD");
+    Repeated(app, "--property", properties_, "Table property")->type_name("KEY=VALUE");
+    app.add_option("--format-version", format_version_, "2 (default) or 3")
+        ->type_name("N")
+        ->check(CLI::Range(2, 3));
+    app.add_flag("--dry-run", dry_run_, "Show the statement and change nothing");
+  }
+
+  Result<ExitCode> Run(Context& context) override {
+    FIRN_ASSIGN(const NamedTable table, access_.FindTable(context, table_));
+    FIRN_ASSIGN(const iceberg::NewTable definition, Definition());
+    if (dry_run_) {
+      context.out.Write(pipeline::CreateTableStatement(table.full_name, definition) + "\n");
+      return ExitCode::kDone;
+    }
+    FIRN_TRY(EnsureNamespace(*table.catalog, table.identifier.ns));
+    FIRN_ASSIGN(const iceberg::LoadedTable created, table.catalog->CreateTable(table.identifier, definition));
+    context.out.Write(fmt::format("created {} at {}\n", table.full_name, created.metadata->location));
+    return ExitCode::kDone;
+  }
+
+ private:
+  static CLI::Option* Repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                               const std::string& text) {
+    return app.add_option(name, values, text + "; may be repeated")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+
+  Result<iceberg::NewTable> Definition() const {
+    pipeline::TableConfig config;
+    config.format_version = format_version_;
+    config.partition_by = partition_by_;
+    config.sort_by = sort_by_;
+    for (const std::string& text : columns_) {
+      FIRN_ASSIGN(pipeline::ColumnConfig column, ParseColumnArgument(text));
+      config.columns.push_back(std::move(column));
+    }
+    for (const std::string& text : properties_) {
+      const size_t equals = text.find('=');
+      if (equals == 0 || equals == std::string::npos) {
+        return Error(ErrorKind::kInvalidArgument, fmt::format("--property '{}' is not KEY=VALUE", text));
+      }
+      config.properties[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    FIRN_ASSIGN(const iceberg::SchemaPtr schema,
+                pipeline::SchemaOfColumns(config.columns, config.format_version));
+    return pipeline::TableDefinition(config, schema);
+  }
+
+  static Status EnsureNamespace(iceberg::Catalog& catalog, const iceberg::Namespace& ns) {
+    FIRN_ASSIGN(const bool exists, catalog.NamespaceExists(ns));
+    if (exists) return Ok();
+    Status created = catalog.CreateNamespace(ns, {});
+    if (!created.ok() && created.error().kind() == ErrorKind::kAlreadyExists)
+      return Ok();  // another process was faster
+    return created;
+  }
+
+  CatalogAccess access_;
+  std::string table_;
+  std::vector<std::string> columns_;
+  std::vector<std::string> partition_by_;
+  std::vector<std::string> sort_by_;
+  std::vector<std::string> properties_;
+  int format_version_ = 2;
+  bool dry_run_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeTableCreateCommand() { return std::make_unique<TableCreate>(); }
+
+}  // namespace firn::cli
