@@ -32,11 +32,11 @@ Floored FloorAt(std::string_view text, int32_t scale) {
   int32_t fraction = -1;
   Int128 magnitude = 0;
   const auto shift = [&](int digit) {
-    magnitude = magnitude * 10 + digit;
-    if (magnitude > kLimit) {
-      magnitude = kLimit;
-      result.too_large = true;
+    if (magnitude >= kLimit / 10) {
+      result.too_large = true;  // another digit makes it 10^38, beyond every type
+      return;
     }
+    magnitude = magnitude * 10 + digit;
   };
   for (const char c : text) {
     if (c == '.' && fraction < 0) {

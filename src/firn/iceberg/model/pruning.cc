@@ -31,6 +31,7 @@ std::optional<Literal> DecodeBound(const TypePtr& type, const std::string* bytes
 }
 
 bool MayEqual(const ValueRange& range, const Literal& value) {
+  if (IsNan(value)) return range.may_be_nan;
   if (range.lower && CompareForFilter(*range.lower, value) > 0) return false;
   return !range.upper || CompareForFilter(*range.upper, value) >= 0;
 }

@@ -170,7 +170,7 @@ Schema::Schema(int32_t schema_id, std::vector<NestedField> fields, std::vector<i
     }
   };
   index(index, *struct_, kNoParent);
-  std::ranges::stable_sort(by_id_, {}, &Entry::id);
+  std::ranges::sort(by_id_, {}, &Entry::id);
 }
 
 const Schema::Entry* Schema::FindEntry(int32_t id) const {
