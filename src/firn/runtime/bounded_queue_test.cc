@@ -49,8 +49,10 @@ TEST(BoundedQueueTest, FailedPushLeavesTheItem) {
   queue.Close();
   auto item = std::make_unique<int>(5);
   EXPECT_FALSE(queue.Push(std::move(item)));
-  ASSERT_NE(item, nullptr);  // NOLINT(bugprone-use-after-move): that it is still there is the point
+  // That it is still there is the point. NOLINTBEGIN(bugprone-use-after-move)
+  ASSERT_NE(item, nullptr);
   EXPECT_EQ(*item, 5);
+  // NOLINTEND(bugprone-use-after-move)
 }
 
 TEST(BoundedQueueTest, PopForGivesUpAfterItsTime) {

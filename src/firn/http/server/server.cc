@@ -126,7 +126,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void Close() {
     error_code ignored;
-    static_cast<void>(stream_.socket().shutdown(tcp::socket::shutdown_both, ignored));
+    ignored = stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
     stream_.close();
   }
 
