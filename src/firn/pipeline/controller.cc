@@ -161,11 +161,23 @@ Status Controller::Handle(const source::SourceEvent& event) {
     trouble_until_ns_ = 0;
     return Ok();
   }
-  const Error& error = std::get<source::SourceTrouble>(event).error;
-  if (error.retry() == RetryHint::kNo) return error;
+  return OnTrouble(std::get<source::SourceTrouble>(event));
+}
+
+// The log can be trimmed past our position while we read: then `on_data_loss` decides as at a start.
+Status Controller::OnTrouble(const source::SourceTrouble& trouble) {
   metrics_.SourceTroubled();
-  ShowTrouble(error);
-  return Ok();
+  if (trouble.error.retry() == RetryHint::kYes) {
+    ShowTrouble(trouble.error);
+    return Ok();
+  }
+  const bool trimmed = trouble.error.kind() == ErrorKind::kDataLoss && trouble.partition &&
+                       started_.contains(*trouble.partition);
+  if (!trimmed || config_.on_data_loss == OnDataLoss::kFail) return trouble.error;
+  obs::Log(obs::Level::kWarning, "records are gone; going on with the first that is left",
+           {{"pipeline", config_.id}, {"error", trouble.error}});
+  FIRN_TRY(DiscardFilling());
+  return Resync();
 }
 
 void Controller::ShowTrouble(const Error& error) {
@@ -182,23 +194,13 @@ Status Controller::OnAssigned(const std::vector<SourcePartition>& partitions) {
   if (!partitions.empty()) {
     FIRN_TRY(
         AwaitCommit(kRevokeBoundMs));  // the positions in the table are only final when nothing is in flight
-    StartContext context{
-        source_.get(), deps_.catalog.get(), &config_, &options_, [this](const record::Positions& start) {
-          return commit_thread_->Async([&] { return committer_->CommitStart(start, abort_.get_token()); })
-              .get();
-        }};
-    FIRN_ASSIGN(auto plan, Persist<StartPlan>([&] { return PlanStart(context, partitions); }));
+    FIRN_ASSIGN(auto plan, PlanReading(partitions));
     epoch_ = std::max(epoch_, plan.epoch);
     refusals_ = 0;
     metrics_.Rebalanced();
     obs::Log(obs::Level::kInfo, "partitions assigned",
              {{"pipeline", config_.id}, {"partitions", partitions.size()}, {"start", plan.how}});
-    for (const auto& [partition, from] : plan.origins) {
-      for (auto& lane : lanes_) lane->SetOrigin(partition, from);
-    }
-    for (const auto& [partition, position] : plan.positions) {
-      started_[partition] = position;
-    }
+    for (const auto& [partition, position] : plan.positions) started_[partition] = position;
     if (options_.until_caught_up && !targets_known_) {
       FIRN_ASSIGN(auto all, source_->ListPartitions());
       int64_t total = 0;
@@ -215,6 +217,20 @@ Status Controller::OnAssigned(const std::vector<SourcePartition>& partitions) {
   targets_known_ = true;
   ResumeLanes(/*drop_polled=*/false);
   return Ok();
+}
+
+// Where the table and the log say that these partitions go on.
+Result<StartPlan> Controller::PlanReading(const std::vector<SourcePartition>& partitions) {
+  const StartContext context{
+      source_.get(), deps_.catalog.get(), &config_, &options_, [this](const record::Positions& start) {
+        return commit_thread_->Async([&] { return committer_->CommitStart(start, abort_.get_token()); })
+            .get();
+      }};
+  FIRN_ASSIGN(auto plan, Persist<StartPlan>([&] { return PlanStart(context, partitions); }));
+  for (const auto& [partition, from] : plan.origins) {
+    for (auto& lane : lanes_) lane->SetOrigin(partition, from);
+  }
+  return plan;
 }
 
 // Lanes pause; what holds rows of the revoked partitions is committed or discarded; then the partitions are
@@ -248,6 +264,7 @@ Status Controller::OnRevoked(const source::PartitionsRevoked& revoked) {
             {"discarded", discarded}});
   for (const SourcePartition& partition : revoked.partitions) started_.erase(partition);
   FIRN_TRY(source_->Release(revoked.partitions));
+  for (auto& lane : lanes_) lane->Forget(revoked.partitions);
   if (discarded) return Resync();
   ResumeLanes(/*drop_polled=*/false);
   return Ok();
@@ -501,12 +518,13 @@ Status Controller::Resync() {
     if (abort_.stop_requested()) return Error(ErrorKind::kCancelled, "stopped at once");
     FIRN_TRY(AwaitCommit(kRevokeBoundMs));
   }
-  FIRN_ASSIGN(auto positions,
-              Persist<record::Positions>([this] { return TablePositions(*deps_.catalog, config_); }));
-  for (auto& [partition, position] : started_) {
-    if (auto at = positions.find(partition); at != positions.end()) position = at->second;
+  std::vector<SourcePartition> partitions;
+  for (const auto& [partition, position] : started_) partitions.push_back(partition);
+  if (!partitions.empty()) {
+    FIRN_ASSIGN(auto plan, PlanReading(partitions));
+    started_ = std::move(plan.positions);
+    FIRN_TRY(source_->Seek(started_));
   }
-  FIRN_TRY(source_->Seek(started_));
   ResumeLanes(/*drop_polled=*/true);
   return Ok();
 }

@@ -49,6 +49,8 @@ class Controller {
 
   Status Handle(const source::SourceEvent& event);
   Status OnAssigned(const std::vector<record::SourcePartition>& partitions);
+  Status OnTrouble(const source::SourceTrouble& trouble);
+  Result<StartPlan> PlanReading(const std::vector<record::SourcePartition>& partitions);
   Status OnRevoked(const source::PartitionsRevoked& revoked);
 
   Status CheckLanes();

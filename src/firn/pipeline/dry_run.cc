@@ -31,7 +31,8 @@ struct Decoded {
 };
 
 // The table as it is, or as it would be made.
-Result<iceberg::TableMetadata> TableOrDefinition(const PipelineConfig& config, const PipelineDeps& deps, std::string& text) {
+Result<iceberg::TableMetadata> TableOrDefinition(const PipelineConfig& config, const PipelineDeps& deps,
+                                                 std::string& text) {
   auto loaded = deps.catalog->LoadTable(Identifier(config.table.name));
   if (loaded.ok()) {
     FIRN_TRY(CheckDeclaredColumns(config.table, *loaded->metadata));
@@ -53,7 +54,8 @@ Result<iceberg::TableMetadata> TableOrDefinition(const PipelineConfig& config, c
   return iceberg::NewTableMetadata(definition, deps.clock->NowMs());
 }
 
-Result<record::Positions> SamplePositions(const PipelineConfig& config, const PipelineDeps& deps, source::Source& source) {
+Result<record::Positions> SamplePositions(const PipelineConfig& config, const PipelineDeps& deps,
+                                          source::Source& source) {
   FIRN_ASSIGN(auto all, source.ListPartitions());
   std::vector<record::SourcePartition> partitions;
   for (const auto& [partition, bound] : all) partitions.push_back(partition);
@@ -61,13 +63,15 @@ Result<record::Positions> SamplePositions(const PipelineConfig& config, const Pi
   auto known = TablePositions(*deps.catalog, config);
   if (!known.ok()) return positions;
   for (auto& [partition, position] : positions) {
-    if (auto at = known->find(partition); at != known->end()) position.next = std::max(at->second.next, all.at(partition).first);
+    if (auto at = known->find(partition); at != known->end())
+      position.next = std::max(at->second.next, all.at(partition).first);
   }
   return positions;
 }
 
 // New fields are told, not made: the rest of the batch is decoded without evolution.
-Status DecodeOne(const PipelineDeps& deps, decode::BoundSchema bound, const record::RawBatch& raw, Decoded& decoded) {
+Status DecodeOne(const PipelineDeps& deps, decode::BoundSchema bound, const record::RawBatch& raw,
+                 Decoded& decoded) {
   size_t begin = 0;
   while (begin < raw.size()) {
     FIRN_ASSIGN(auto decoder, deps.make_decoder(bound));
@@ -82,7 +86,8 @@ Status DecodeOne(const PipelineDeps& deps, decode::BoundSchema bound, const reco
       std::ranges::move(rows, std::back_inserter(decoded.rows));
     }
     if (!result.delta) continue;
-    for (const auto& field : result.delta->added) decoded.new_fields.push_back(fmt::format("{} {}", field.name, field.type->ToString()));
+    for (const auto& field : result.delta->added)
+      decoded.new_fields.push_back(fmt::format("{} {}", field.name, field.type->ToString()));
     bound.evolution = decode::Evolution::kNone;
   }
   return Ok();
@@ -92,16 +97,18 @@ std::string Describe(Decoded& decoded) {
   std::ranges::sort(decoded.new_fields);
   const auto repeated = std::ranges::unique(decoded.new_fields);
   decoded.new_fields.erase(repeated.begin(), repeated.end());
-  std::string text = fmt::format("Sample: {} records, {} bad, {} tombstones, {} fields without a column.\n", decoded.records,
-                                 decoded.letters.size(), decoded.tombstones, decoded.unknown_fields);
+  std::string text =
+      fmt::format("Sample: {} records, {} bad, {} tombstones, {} fields without a column.\n", decoded.records,
+                  decoded.letters.size(), decoded.tombstones, decoded.unknown_fields);
   for (const std::string& field : decoded.new_fields) text += fmt::format("  would add column {}\n", field);
   for (size_t i = 0; i < std::min(kShownLetters, decoded.letters.size()); ++i) {
     const record::DeadLetter& letter = decoded.letters[i];
-    text += fmt::format("  bad: {}[{}] offset {}: {} ({})\n", letter.partition.topic, letter.partition.partition, letter.offset,
-                        letter.message, letter.reason);
+    text += fmt::format("  bad: {}[{}] offset {}: {} ({})\n", letter.partition.topic,
+                        letter.partition.partition, letter.offset, letter.message, letter.reason);
   }
   if (!decoded.rows.empty()) text += "First rows:\n";
-  for (size_t i = 0; i < std::min(kShownRows, decoded.rows.size()); ++i) text += "  " + decoded.rows[i].dump() + "\n";
+  for (size_t i = 0; i < std::min(kShownRows, decoded.rows.size()); ++i)
+    text += "  " + decoded.rows[i].dump() + "\n";
   return text + "Nothing was written.\n";
 }
 

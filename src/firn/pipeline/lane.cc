@@ -76,6 +76,16 @@ void Lane::SetOrigin(const record::SourcePartition& partition, int64_t from) {
   origins_[partition] = from;
 }
 
+void Lane::Forget(const std::vector<record::SourcePartition>& partitions) {
+  const std::lock_guard lock(mutex_);
+  for (const record::SourcePartition& partition : partitions) {
+    forget_.push_back(partition);
+    positions_.erase(partition);
+    origins_.erase(partition);
+  }
+  changed_.notify_all();
+}
+
 void Lane::Stop() {
   {
     const std::lock_guard lock(mutex_);
@@ -108,7 +118,7 @@ void Lane::Run() {
     changed_.wait(lock, [this] {
       const bool waits_for_schema = request_ && (!offered_ || offered_->version <= request_->view_version);
       return stop_ || command_ != Command::kNone ||
-             (!paused_ && !error_ && (!waits_for_schema || drop_polled_));
+             (!paused_ && !error_ && (!waits_for_schema || drop_polled_ || !forget_.empty()));
     });
     if (stop_) return;
     if (ServeCommand(lock)) continue;
@@ -117,6 +127,7 @@ void Lane::Run() {
       polled_at_ = record_at_ = 0;
       request_.reset();
     }
+    DropForgotten();
     const bool needs_view = request_.has_value() || part_.records == 0 || view_ == nullptr;
     request_.reset();
     if (held_ && polled_at_ == polled_.size()) {
@@ -134,6 +145,22 @@ void Lane::Run() {
     lock.lock();
     if (!status.ok()) error_ = std::move(status).error();
   }
+}
+
+// Called with the lock held. A wait for a schema that a forgotten record caused ends with it.
+void Lane::DropForgotten() {
+  if (forget_.empty()) return;
+  const auto forgotten = [this](const record::RawBatch& raw) {
+    return std::ranges::find(forget_, raw.partition) != forget_.end();
+  };
+  polled_.erase(polled_.begin(), polled_.begin() + static_cast<std::ptrdiff_t>(polled_at_));
+  if (!polled_.empty() && forgotten(polled_.front())) {
+    record_at_ = 0;
+    request_.reset();
+  }
+  std::erase_if(polled_, forgotten);
+  polled_at_ = 0;
+  forget_.clear();
 }
 
 // Hands the part over. Called with the lock held, between two steps.

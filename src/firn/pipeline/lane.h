@@ -69,6 +69,8 @@ class Lane {
   /// The next range of this partition begins at `from`, below what the source will hand out (a gap that was
   /// decided upon).
   void SetOrigin(const record::SourcePartition& partition, int64_t from);
+  /// Drops what was polled and not taken of partitions that were given up. Only while paused.
+  void Forget(const std::vector<record::SourcePartition>& partitions);
   /// Ends the thread and discards the part it held. Idempotent.
   void Stop();
 
@@ -99,6 +101,7 @@ class Lane {
   Status OpenWriter();
   void WaitForSchema(record::SchemaDelta delta);
   void PublishCounters();
+  void DropForgotten();
 
   const LaneConfig config_;
   source::Source& source_;
@@ -113,6 +116,7 @@ class Lane {
   bool held_ = false;
   bool stop_ = false;
   bool drop_polled_ = false;
+  std::vector<record::SourcePartition> forget_;
   TableViewPtr offered_;
   std::optional<Error> error_;
   std::optional<SchemaRequest> request_;
