@@ -1,0 +1,43 @@
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "firn/app/program.h"
+#include "firn/base/fatal.h"
+#include "firn/cli/command_line.h"
+#include "firn/cli/commands.h"
+#include "firn/cli/output.h"
+#include "firn/cli/table/table_commands.h"
+#include "firn/runtime/limits.h"
+#include "firn/runtime/signals.h"
+
+namespace {
+
+firn::cli::ExitCode RunFirn(int argc, char** argv) {
+  firn::app::Program program;
+  firn::cli::FileOutput out(STDOUT_FILENO);
+  firn::cli::FileOutput err(STDERR_FILENO);
+  firn::cli::Context context{program, out, err};
+  firn::cli::CommandLine line;
+  line.Add(firn::cli::MakeCheckCommand());
+  line.Add(firn::cli::MakeRunCommand());
+  line.Add(firn::cli::MakeStatusCommand());
+  line.AddGroup("table", "Look at tables, make and drop them", firn::cli::TableCommands());
+  line.Add(firn::cli::MakeVersionCommand());
+  line.Add(firn::cli::MakeDocsCommand());
+  const firn::cli::ExitCode code = line.Run(argc, argv, context);
+  const firn::Status written = out.Flush();
+  if (written.ok() || code != firn::cli::ExitCode::kDone) return code;
+  err.Write(fmt::format("firn: {}\n", written.error().ToString()));
+  return firn::cli::ExitCodeOf(written.error());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  firn::InstallFatalHandlers();
+  firn::runtime::BlockStopSignals();
+  // A limit that cannot be raised shows where files are opened; it is no reason not to run.
+  firn::Ignore(firn::runtime::RaiseOpenFileLimit());
+  return static_cast<int>(RunFirn(argc, argv));
+}
