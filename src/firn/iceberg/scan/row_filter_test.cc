@@ -63,11 +63,11 @@ TEST(RowFilterTest, ComparesEveryOperator) {
   EXPECT_EQ(Matches("t NOT LIKE 'ab%'"), "0100");
 }
 
-TEST(RowFilterTest, NullIsUnknownAndNanIsNotOrdered) {
+TEST(RowFilterTest, NullIsUnknownAndNanIsAboveEveryNumber) {
   EXPECT_EQ(Matches("i IS NULL"), "0001");
   EXPECT_EQ(Matches("i IS NOT NULL"), "1110");
   EXPECT_EQ(Matches("NOT (i = 1)"), "1010");
-  EXPECT_EQ(Matches("d > -100"), "1010");
+  EXPECT_EQ(Matches("d > -100"), "1110");
   EXPECT_EQ(Matches("d IS NAN"), "0100");
 }
 
