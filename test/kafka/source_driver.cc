@@ -233,7 +233,7 @@ class Driver {
     if (verb == "close") done_ = true;  // also at the end of stdin
     if (verb == "open") Answer(source_->Open());
     if (verb == "subscribe") Subscribe(command.value("bounded", false));
-    if (verb == "start") Answer(source_->Start(PositionsOf(command.at("positions"))));
+    if (verb == "start") Start(PositionsOf(command.at("positions")));
     if (verb == "release") Answer(source_->Release(PartitionsOf(command.at("partitions"))));
     if (verb == "seek") Seek(PositionsOf(command.at("positions")));
     if (verb == "list") Answer(source_->ListPartitions(), BoundsJson);
@@ -244,6 +244,15 @@ class Driver {
     if (verb == "acknowledge") Acknowledge(command);
     if (verb == "fingerprint") Fingerprint(command);
     if (verb == "prefetched") Tell({{"type", "answer"}, {"ok", source_->prefetched_bytes()}});
+  }
+
+  void Start(Positions positions) {
+    std::vector<SourcePartition> partitions;
+    for (const auto& [partition, position] : positions) partitions.push_back(partition);
+    const auto bounds = source_->Bounds(partitions);
+    if (!bounds.ok()) return Answer(firn::Status(bounds.error()));
+    for (auto& [partition, position] : positions) position.identity = bounds->at(partition).identity;
+    Answer(source_->Start(positions));
   }
 
   void Subscribe(bool bounded) {

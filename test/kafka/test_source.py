@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from itertools import count
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from firn import wait_until
-from kafka_broker import free_port
+from kafka_broker import Broker, free_port
 from source_driver import Failed, SourceDriver
 
 names = count()
@@ -498,3 +499,93 @@ def test_a_property_of_firns_own_is_refused(broker, tmp_path):
     source = SourceDriver(broker, tmp_path, topics=["t"], properties={"auto.offset.reset": "latest"})
     wait_until(lambda: source.refused, 10)
     assert "Use the source's own key 'starting_offsets'" in source.refused["error"]
+
+
+def test_a_topic_recreated_under_the_reader_is_another_log(broker, tmp_path, topic, group):
+    broker.create_topic(topic, partitions=1)
+    broker.produce(topic, values(10))
+    with SourceDriver(broker, tmp_path, topics=[topic], group_id=group).open().subscribe(bounded=True) as source:
+        source.await_reached({f"{topic}:0": 10})
+        broker.delete_topic(topic)
+        broker.create_topic(topic, partitions=1)
+        broker.produce(topic, values(50))  # long enough for the old position to exist
+        wait_until(lambda: any(trouble["kind"] == "data loss" for trouble in source.told("trouble")), 30)
+        (trouble,) = [trouble for trouble in source.told("trouble") if trouble["kind"] == "data loss"]
+        assert f"topic '{topic}' was re-created while it was read" in trouble["error"]
+        before = source.count()
+        broker.produce(topic, values(50))
+        time.sleep(1)
+        assert source.count() == before
+
+
+SASL = {
+    "sasl.enabled.mechanisms": "PLAIN",
+    "listener.name.sasl_plaintext.plain.sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
+    'user_firn="right";',
+}
+
+
+@pytest.fixture(scope="module")
+def sasl_broker(tmp_path_factory):
+    port = free_port()
+    with Broker(tmp_path_factory.mktemp("sasl"), properties=SASL, listeners={"SASL_PLAINTEXT": port}) as running:
+        running.sasl = f"127.0.0.1:{port}"
+        yield running
+
+
+def sasl(broker, password: str) -> dict:
+    properties = {"security.protocol": "sasl_plaintext", "sasl.mechanism": "PLAIN", "sasl.username": "firn", "sasl.password": password}
+    return {"bootstrap_servers": broker.sasl, "properties": properties}
+
+
+@pytest.mark.jvm
+def test_sasl(sasl_broker, tmp_path, topic, group):
+    sasl_broker.create_topic(topic, partitions=1)
+    sasl_broker.produce(topic, values(10))
+    with SourceDriver(sasl_broker, tmp_path, topics=[topic], group_id=group, **sasl(sasl_broker, "right")).open().subscribe() as source:
+        source.await_reached({f"{topic}:0": 10})
+
+
+@pytest.mark.jvm
+def test_a_wrong_password_is_told_at_once_and_never_shown(sasl_broker, tmp_path, topic):
+    began = time.monotonic()
+    with SourceDriver(sasl_broker, tmp_path, topics=[topic], **sasl(sasl_broker, "wrong-hush")) as source:
+        with pytest.raises(Failed, match="[Aa]uthentication failed.*sasl.password") as failed:
+            source.open()
+        assert failed.value.answer["kind"] == "permission denied" and time.monotonic() - began < 10
+    assert "wrong-hush" not in source.log.read_text() and "wrong-hush" not in str(failed.value)
+
+
+@pytest.fixture(scope="module")
+def tls_broker(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tls")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2",
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"],
+        cwd=folder, check=True, capture_output=True,
+    )  # fmt: skip
+    (folder / "keystore.pem").write_text((folder / "key.pem").read_text() + (folder / "cert.pem").read_text())
+    port = free_port()
+    properties = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(folder / "keystore.pem")}
+    with Broker(folder / "kafka", properties=properties, listeners={"SSL": port}) as running:
+        running.tls, running.certificate = f"127.0.0.1:{port}", str(folder / "cert.pem")
+        yield running
+
+
+@pytest.mark.jvm
+def test_tls(tls_broker, tmp_path, topic, group):
+    tls_broker.create_topic(topic, partitions=1)
+    tls_broker.produce(topic, values(10))
+    properties = {"security.protocol": "ssl", "ssl.ca.location": tls_broker.certificate}
+    with SourceDriver(tls_broker, tmp_path, bootstrap_servers=tls_broker.tls, topics=[topic], group_id=group,
+                      properties=properties).open().subscribe() as source:  # fmt: skip
+        source.await_reached({f"{topic}:0": 10})
+
+
+@pytest.mark.jvm
+def test_an_untrusted_certificate_is_told_at_once(tls_broker, tmp_path, topic):
+    began = time.monotonic()
+    with SourceDriver(tls_broker, tmp_path, bootstrap_servers=tls_broker.tls, topics=[topic], properties={"security.protocol": "ssl"}) as source:
+        with pytest.raises(Failed, match="certificate.*ssl.ca.location"):
+            source.open()
+        assert time.monotonic() - began < 10

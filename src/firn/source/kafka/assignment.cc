@@ -169,6 +169,13 @@ Status Assignment::Resume(const record::SourcePartition& partition) {
   return SeekInLibrary({partition});
 }
 
+void Assignment::Stop(const std::string& topic) {
+  const auto holds = HoldLanes();
+  for (const auto& [partition, lane] : reading_) {
+    if (partition.topic == topic) lane->Close(partition);
+  }
+}
+
 Status Assignment::AssignInLibrary(const Partitions& partitions) {
   const PartitionListPtr list = ListOf(partitions);
   for (int i = 0; i < list->cnt; ++i)

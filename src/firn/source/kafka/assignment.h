@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "firn/base/result.h"
@@ -35,6 +36,8 @@ class Assignment {
   /// Reads a partition again from where its reader stands, after librdkafka gave it up.
   Status Resume(const record::SourcePartition& partition);
 
+  /// Takes nothing more from these partitions until they are sought.
+  void Stop(const std::string& topic);
   /// Next position of a partition that is being read.
   std::optional<int64_t> next(const record::SourcePartition& partition) const;
   /// Gives everything up and leaves the group, waiting up to `timeout_ms` for it.

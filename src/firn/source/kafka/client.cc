@@ -54,6 +54,14 @@ TopicInfo InfoOf(const rd_kafka_TopicDescription_t* description) {
   return info;
 }
 
+void AppendTopics(rd_kafka_event_t* answer, std::vector<TopicInfo>& infos) {
+  const auto* result = rd_kafka_event_DescribeTopics_result(answer);
+  if (result == nullptr) return;
+  size_t count = 0;
+  const auto** descriptions = rd_kafka_DescribeTopics_result_topics(result, &count);
+  for (size_t i = 0; i < count; ++i) infos.push_back(InfoOf(descriptions[i]));
+}
+
 }  // namespace
 
 PartitionListPtr ListOf(const std::vector<record::SourcePartition>& partitions) {
@@ -167,20 +175,29 @@ Result<EventPtr> Client::Await(rd_kafka_queue_t* queue, std::string_view what) {
   return event;
 }
 
-Result<std::vector<TopicInfo>> Client::Describe(const std::vector<std::string>& topics) {
-  std::vector<TopicInfo> infos;
-  if (topics.empty()) return infos;
+void Client::AskToDescribe(const std::vector<std::string>& topics, rd_kafka_queue_t* answers) {
   std::vector<const char*> names;
   for (const auto& topic : topics) names.push_back(topic.c_str());
   const TopicCollectionPtr collection(rd_kafka_TopicCollection_of_topic_names(names.data(), names.size()));
   const AdminOptionsPtr options = Options(RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, kRequestTimeoutMs);
+  rd_kafka_DescribeTopics(handle_, collection.get(), options.get(), answers);
+}
+
+std::vector<TopicInfo> Client::DescribedTopics(rd_kafka_queue_t* answers) {
+  std::vector<TopicInfo> infos;
+  while (const EventPtr event{rd_kafka_queue_poll(answers, 0)}) {
+    if (rd_kafka_event_error(event.get()) == RD_KAFKA_RESP_ERR_NO_ERROR) AppendTopics(event.get(), infos);
+  }
+  return infos;
+}
+
+Result<std::vector<TopicInfo>> Client::Describe(const std::vector<std::string>& topics) {
+  std::vector<TopicInfo> infos;
+  if (topics.empty()) return infos;
   const QueuePtr queue(rd_kafka_queue_new(handle_));
-  rd_kafka_DescribeTopics(handle_, collection.get(), options.get(), queue.get());
+  AskToDescribe(topics, queue.get());
   FIRN_ASSIGN(const EventPtr event, Await(queue.get(), "describing topics"));
-  size_t count = 0;
-  const auto** descriptions =
-      rd_kafka_DescribeTopics_result_topics(rd_kafka_event_DescribeTopics_result(event.get()), &count);
-  for (size_t i = 0; i < count; ++i) infos.push_back(InfoOf(descriptions[i]));
+  AppendTopics(event.get(), infos);
   return infos;
 }
 

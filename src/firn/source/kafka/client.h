@@ -43,6 +43,10 @@ class Client {
   Status Connect(int timeout_ms);
   Result<std::string> ClusterId();
   Result<std::vector<std::string>> TopicNames();
+  /// The same question without waiting; the answer comes to `answers`, for DescribedTopics.
+  void AskToDescribe(const std::vector<std::string>& topics, rd_kafka_queue_t* answers);
+  /// What has come to `answers` by now; failed questions are left out.
+  static std::vector<TopicInfo> DescribedTopics(rd_kafka_queue_t* answers);
   Result<std::vector<TopicInfo>> Describe(const std::vector<std::string>& topics);
   /// `spec`: a timestamp in ms, or RD_KAFKA_OFFSET_SPEC_EARLIEST or _LATEST. LATEST obeys the isolation level
   /// (last stable offset); a timestamp after the last record gives -1.

@@ -14,6 +14,7 @@
 #include "firn/source/kafka/assignment.h"
 #include "firn/source/kafka/client.h"
 #include "firn/source/kafka/health.h"
+#include "firn/source/kafka/identity_watch.h"
 #include "firn/source/kafka/kafka_error.h"
 #include "firn/source/kafka/lane.h"
 #include "firn/source/kafka/record_probe.h"
@@ -84,7 +85,10 @@ class KafkaSource final : public Source {
   Result<std::vector<std::string>> GroupNotes() override;
   Status Subscribe(bool bounded) override;
   Result<std::vector<SourceEvent>> PollControl(int timeout_ms) override;
-  Status Start(const record::Positions& positions) override { return assignment_->Start(positions); }
+  Status Start(const record::Positions& positions) override {
+    watch_->Expect(positions);
+    return assignment_->Start(positions);
+  }
   Status Release(const Partitions& partitions) override { return assignment_->Release(partitions); }
   Status Seek(const record::Positions& positions) override { return assignment_->Seek(positions); }
   void Acknowledge(const record::Positions& positions, const std::string& note) override;
@@ -110,6 +114,7 @@ class KafkaSource final : public Source {
   void OnRebalance(rd_kafka_event_t* event, std::vector<SourceEvent>& told);
   void OnError(rd_kafka_resp_err_t code, std::string_view text, std::vector<SourceEvent>& told);
   void OnPartitionTrouble(const PartitionTrouble& trouble, std::vector<SourceEvent>& told);
+  void OnRecreated(const IdentityWatch::Recreated& recreated, std::vector<SourceEvent>& told);
   void OnOutOfRange(const PartitionTrouble& trouble, std::vector<SourceEvent>& told);
 
   const KafkaConfig config_;
@@ -120,6 +125,7 @@ class KafkaSource final : public Source {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::unique_ptr<Assignment> assignment_;
   std::unique_ptr<Health> health_;
+  std::unique_ptr<IdentityWatch> watch_;
   std::string cluster_id_;
   std::vector<SourceEvent> untold_;
 };
@@ -141,6 +147,7 @@ Status KafkaSource::Open() {
     lanes_.push_back(std::make_unique<Lane>(client_->handle(), config_.headers));
   assignment_ = std::make_unique<Assignment>(*client_, lanes_);
   health_ = std::make_unique<Health>(*client_);
+  watch_ = std::make_unique<IdentityWatch>(*client_);
   return CheckTopics();
 }
 
@@ -302,6 +309,7 @@ Result<std::vector<SourceEvent>> KafkaSource::PollControl(int timeout_ms) {
     for (const auto& trouble : lane->TakeTroubles()) OnPartitionTrouble(trouble, told);
   }
   if (auto change = health_->Tick()) told.push_back(std::move(*change));
+  for (const auto& recreated : watch_->Tick()) OnRecreated(recreated, told);
   return told;
 }
 
@@ -367,6 +375,16 @@ void KafkaSource::OnPartitionTrouble(const PartitionTrouble& trouble, std::vecto
       .partition = trouble.partition});
 }
 
+void KafkaSource::OnRecreated(const IdentityWatch::Recreated& recreated, std::vector<SourceEvent>& told) {
+  assignment_->Stop(recreated.topic);
+  Error error(ErrorKind::kDataLoss,
+              fmt::format("topic '{}' was re-created while it was read (its id was {}, now it is {})",
+                          recreated.topic, recreated.was, recreated.is));
+  told.emplace_back(
+      SourceTrouble{.error = std::move(error).WithRemedy("`firn offsets` decides where to go on."),
+                    .partition = std::nullopt});
+}
+
 void KafkaSource::OnOutOfRange(const PartitionTrouble& trouble, std::vector<SourceEvent>& told) {
   const auto next = assignment_->next(trouble.partition);
   if (!next) return;
@@ -401,6 +419,7 @@ void KafkaSource::Close() {
   if (assignment_ != nullptr) assignment_->Close(kCloseTimeoutMs);
   assignment_.reset();
   health_.reset();
+  watch_.reset();
   lanes_.clear();
   probe_.reset();
   client_.reset();

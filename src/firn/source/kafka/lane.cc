@@ -86,6 +86,11 @@ void Lane::MoveTo(const record::SourcePartition& partition, const record::Partit
   if (reader != readers_.end()) reader->second.MoveTo(position);
 }
 
+void Lane::Close(const record::SourcePartition& partition) {
+  const auto reader = readers_.find(Key(partition.topic, partition.partition));
+  if (reader != readers_.end()) reader->second.Close();
+}
+
 void Lane::Reopen(const record::SourcePartition& partition) {
   const auto reader = readers_.find(Key(partition.topic, partition.partition));
   if (reader != readers_.end()) reader->second.Reopen();

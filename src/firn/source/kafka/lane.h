@@ -57,6 +57,8 @@ class Lane {
   void Forward(const record::SourcePartition& partition);
   void End(const record::SourcePartition& partition);
   void MoveTo(const record::SourcePartition& partition, const record::PartitionPosition& position);
+  /// Takes nothing more until it is moved.
+  void Close(const record::SourcePartition& partition);
   /// Takes records again after the reader closed itself.
   void Reopen(const record::SourcePartition& partition);
   /// Position of a begun partition, and whether it closed itself.
