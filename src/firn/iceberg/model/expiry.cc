@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,6 +10,13 @@
 namespace firn::iceberg {
 
 namespace {
+
+/// Times of a damaged or foreign file may lie anywhere.
+int64_t Minus(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return b > 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
 
 struct ExpiryRules {
   int64_t max_snapshot_age_ms = 0;
@@ -61,7 +69,7 @@ class ExpiryPlan {
     if (name == kMainBranch) return false;
     const Snapshot* snapshot = Find(ref.snapshot_id);
     return snapshot == nullptr ||
-           now_ms_ - snapshot->timestamp_ms > ref.max_ref_age_ms.value_or(rules_.max_ref_age_ms);
+           Minus(now_ms_, snapshot->timestamp_ms) > ref.max_ref_age_ms.value_or(rules_.max_ref_age_ms);
   }
 
   void Retain(const SnapshotRef& ref) {
@@ -73,7 +81,7 @@ class ExpiryPlan {
   /// From the head back: all are referenced; retained are those before the first that is neither young nor
   /// among the wanted number.
   void RetainAncestors(const SnapshotRef& branch) {
-    const int64_t cutoff_ms = now_ms_ - branch.max_snapshot_age_ms.value_or(rules_.max_snapshot_age_ms);
+    const int64_t cutoff_ms = Minus(now_ms_, branch.max_snapshot_age_ms.value_or(rules_.max_snapshot_age_ms));
     const int32_t min_count = branch.min_snapshots_to_keep.value_or(rules_.min_snapshots_to_keep);
     std::unordered_set<int64_t> seen;
     bool retaining = true;
@@ -92,7 +100,7 @@ class ExpiryPlan {
 
   void RetainYoungUnreferenced() {
     for (const Snapshot& snapshot : metadata_.snapshots) {
-      const bool young = snapshot.timestamp_ms >= now_ms_ - rules_.max_snapshot_age_ms;
+      const bool young = snapshot.timestamp_ms >= Minus(now_ms_, rules_.max_snapshot_age_ms);
       if (young && !referenced_.contains(snapshot.snapshot_id)) retained_.insert(snapshot.snapshot_id);
     }
   }

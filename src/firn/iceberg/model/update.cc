@@ -1,6 +1,7 @@
 #include "firn/iceberg/model/update.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <type_traits>
 
@@ -18,6 +19,12 @@ constexpr int32_t kLastAdded = -1;
 constexpr int kMaxFormatVersion = 3;
 
 Error Invalid(std::string message) { return Error(ErrorKind::kInvalidArgument, std::move(message)); }
+
+/// The id after the highest one in use (-1: none).
+Result<int32_t> NextId(int32_t highest) {
+  if (highest == std::numeric_limits<int32_t>::max()) return Invalid("the table has used up its ids");
+  return highest + 1;
+}
 
 void DropStatistics(nlohmann::json& list, const std::set<int64_t>& snapshot_ids) {
   if (!list.is_array()) return;
@@ -70,8 +77,9 @@ class MetadataBuilder {
       last_added_schema_ = (*same)->schema_id();
       return Ok();
     }
-    int32_t id = 0;
-    for (const SchemaPtr& schema : next_.schemas) id = std::max(id, schema->schema_id() + 1);
+    int32_t highest = -1;
+    for (const SchemaPtr& schema : next_.schemas) highest = std::max(highest, schema->schema_id());
+    FIRN_ASSIGN(const int32_t id, NextId(highest));
     next_.schemas.push_back(u.schema->WithId(id));
     next_.last_column_id = std::max(next_.last_column_id, u.schema->highest_field_id());
     last_added_schema_ = id;
@@ -87,18 +95,21 @@ class MetadataBuilder {
 
   Status Apply(const update::AddPartitionSpec& u) {
     FIRN_TRY(ValidatePartitionSpec(u.spec, *next_.schema()));
-    int32_t id = 0;
+    int32_t highest = -1;
     for (const PartitionSpec& spec : next_.partition_specs) {
       if (spec.IsCompatible(u.spec)) {
         last_added_spec_ = spec.spec_id;
         return Ok();
       }
-      id = std::max(id, spec.spec_id + 1);
+      highest = std::max(highest, spec.spec_id);
     }
+    FIRN_ASSIGN(const int32_t id, NextId(highest));
     PartitionSpec spec = u.spec;
     spec.spec_id = id;
     for (PartitionField& field : spec.fields) {
-      if (field.field_id == 0) field.field_id = FieldIdFor(field);
+      if (field.field_id == 0) {
+        FIRN_ASSIGN(field.field_id, FieldIdFor(field));
+      }
       next_.last_partition_id = std::max(next_.last_partition_id, field.field_id);
     }
     next_.partition_specs.push_back(std::move(spec));
@@ -117,12 +128,16 @@ class MetadataBuilder {
     SortOrder order = u.order;
     order.order_id = order.is_sorted() ? 1 : 0;
     FIRN_TRY(ValidateSortOrder(order, *next_.schema()));
+    int32_t highest = 0;
     for (const SortOrder& known : next_.sort_orders) {
       if (known.fields == order.fields) {
         last_added_order_ = known.order_id;
         return Ok();
       }
-      if (order.is_sorted()) order.order_id = std::max(order.order_id, known.order_id + 1);
+      highest = std::max(highest, known.order_id);
+    }
+    if (order.is_sorted()) {
+      FIRN_ASSIGN(order.order_id, NextId(highest));
     }
     last_added_order_ = order.order_id;
     next_.sort_orders.push_back(std::move(order));
@@ -247,13 +262,13 @@ class MetadataBuilder {
     return status;
   }
 
-  int32_t FieldIdFor(const PartitionField& wanted) const {
+  Result<int32_t> FieldIdFor(const PartitionField& wanted) const {
     for (const PartitionSpec& spec : next_.partition_specs) {
       for (const PartitionField& field : spec.fields) {
         if (field.source_id == wanted.source_id && field.transform == wanted.transform) return field.field_id;
       }
     }
-    return next_.last_partition_id + 1;
+    return NextId(next_.last_partition_id);
   }
 
   Status CheckSnapshot(const Snapshot& snapshot) const {

@@ -1,5 +1,7 @@
 #include "firn/iceberg/model/update.h"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -263,6 +265,13 @@ TEST(AddSortOrder, UnsortedIsZeroAndOthersCountOn) {
   EXPECT_EQ(table.default_sort_order_id, 2);
 }
 
+TEST(ApplyUpdates, IdsDoNotWrapAround) {
+  TableMetadata base = Table();
+  base.last_partition_id = std::numeric_limits<int32_t>::max();
+  const PartitionField bucket{2, 0, "id_bucket", Transform::Bucket(4)};
+  EXPECT_THAT(ErrorOf(base, {update::AddPartitionSpec{{0, {bucket}}}}), HasSubstr("used up its ids"));
+}
+
 TEST(MetadataLog, KeepsAsManyAsTheTableSays) {
   TableMetadata table = Table();
   table.properties["write.metadata.previous-versions-max"] = "2";
@@ -382,6 +391,17 @@ TEST(PlanExpiry, NothingWithoutGarbageCollectionOrReadableRules) {
   table.properties["gc.enabled"] = "true";
   table.properties["history.expire.max-snapshot-age-ms"] = "five days";
   EXPECT_TRUE(PlanExpiry(table, kNow + 400 * kDay, false).empty());
+}
+
+TEST(PlanExpiry, TimesAtTheEndsOfTheirRangeDoNotWrap) {
+  TableMetadata table = WithSnapshots(2, kDay);
+  table.snapshots[0].timestamp_ms = std::numeric_limits<int64_t>::min();
+  table.properties["history.expire.max-snapshot-age-ms"] =
+      std::to_string(std::numeric_limits<int64_t>::max());
+  EXPECT_THAT(Expired(table, kNow, false), ElementsAre(1));
+  table.properties["history.expire.max-snapshot-age-ms"] =
+      std::to_string(std::numeric_limits<int64_t>::min());
+  EXPECT_THAT(Expired(table, kNow, false), ElementsAre(1));
 }
 
 TEST(PlanExpiry, ItsUpdatesApply) {
