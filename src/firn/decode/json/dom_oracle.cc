@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "firn/decode/json/infer_schema.h"
 #include "firn/decode/json/json_decoder.h"
 #include "firn/decode/json/number.h"
 #include "firn/decode/reasons.h"
@@ -74,10 +75,25 @@ iceberg::SchemaPtr Schema() {
              Column(10, "m", Type::Map(14, of(TypeId::kString), 15, false, of(TypeId::kString)))});
 }
 
-Decoder& SharedDecoder() {
+Decoder& PlainDecoder() {
   static const std::unique_ptr<Decoder> decoder = [] {
     BoundSchema bound;
     bound.schema = Schema();
+    return std::move(MakeJsonDecoder(bound)).value();
+  }();
+  return *decoder;
+}
+
+/// Unknown fields are typed instead of skipped, and what cannot become a column is rescued.
+Decoder& EvolvingDecoder() {
+  static const std::unique_ptr<Decoder> decoder = [] {
+    std::vector<NestedField> fields = Schema()->fields();
+    fields.push_back(Column(16, std::string(kRescuedColumn), Type::Primitive(TypeId::kString)));
+    BoundSchema bound;
+    bound.schema = std::make_shared<const iceberg::Schema>(0, std::move(fields));
+    bound.evolution = Evolution::kAddAndWiden;
+    bound.unknown_fields = UnknownFields::kRescue;
+    bound.max_columns = 20;
     return std::move(MakeJsonDecoder(bound)).value();
   }();
   return *decoder;
@@ -112,25 +128,71 @@ DomVerdict AskDom(std::string_view text) {
   return element.is_object() ? DomVerdict::kObject : DomVerdict::kOther;
 }
 
-std::string DifferenceFromDom(std::string_view text) {
-  const auto result = SharedDecoder().Decode(Batch(text), 0);
-  if (!result.ok()) return result.error().ToString();
-  if (result->consumed != 3 || result->batch.rows == nullptr) return "the good records beside it were lost";
-  if (const auto valid = result->batch.rows->ValidateFull(); !valid.ok()) return valid.ToString();
-  const size_t letters = result->dead_letters.size();
-  if (static_cast<size_t>(result->batch.rows->num_rows()) + letters != 3 || letters > 1)
-    return "rows and dead letters do not add up";
-  const int64_t last = result->batch.rows->num_rows() - 1;
-  if (!result->batch.rows->Slice(0, 1)->Equals(*result->batch.rows->Slice(last, 1)))
-    return "it changed its neighbours";
-  const std::string code = letters == 0 ? "" : result->dead_letters[0].reason;
-  const DomVerdict verdict = AskDom(text);
+namespace {
+
+/// The middle record's reason code; empty for a row. Or, in `difference`, what is wrong beside it.
+std::string Judge(const DecodeResult& result, std::string* difference) {
+  if (result.consumed != 3 || result.batch.rows == nullptr) {
+    *difference = "the good records beside it were lost";
+    return {};
+  }
+  const arrow::RecordBatch& rows = *result.batch.rows;
+  const size_t letters = result.dead_letters.size();
+  const int64_t last = rows.num_rows() - 1;
+  if (const auto valid = rows.ValidateFull(); !valid.ok()) {
+    *difference = valid.ToString();
+  } else if (static_cast<size_t>(rows.num_rows()) + letters != 3 || letters > 1) {
+    *difference = "rows and dead letters do not add up";
+  } else if (!rows.Slice(0, 1)->Equals(*rows.Slice(last, 1))) {
+    *difference = "it changed its neighbours";
+  }
+  return letters == 0 ? "" : result.dead_letters[0].reason;
+}
+
+std::string Compare(std::string_view code, DomVerdict verdict) {
   if (IsMalformed(code) != (verdict == DomVerdict::kRejected)) {
-    return fmt::format("decoder: {}, DOM: {}", letters == 0 ? "a row" : code,
+    return fmt::format("decoder: {}, DOM: {}", code.empty() ? "a row" : code,
                        verdict == DomVerdict::kRejected ? "rejected" : "accepted");
   }
-  if ((code == reason::kNotAnObject) != (verdict == DomVerdict::kOther))
+  if ((code == reason::kNotAnObject) != (verdict == DomVerdict::kOther)) {
     return fmt::format("decoder: {}, DOM has another top", code);
+  }
+  return {};
+}
+
+std::string ComparePlain(const record::RawBatch& raw, DomVerdict verdict) {
+  const auto result = PlainDecoder().Decode(raw, 0);
+  if (!result.ok()) return result.error().ToString();
+  std::string difference;
+  const std::string code = Judge(*result, &difference);
+  return difference.empty() ? Compare(code, verdict) : difference;
+}
+
+std::string CompareEvolving(const record::RawBatch& raw, DomVerdict verdict) {
+  const auto result = EvolvingDecoder().Decode(raw, 0);
+  if (!result.ok()) return result.error().ToString();
+  if (result->delta.has_value()) {
+    if (result->consumed != 1 || result->delta->empty()) return "a cut at the wrong place, or for nothing";
+    return verdict == DomVerdict::kObject ? "" : "a schema change for what DOM does not take for an object";
+  }
+  std::string difference;
+  const std::string code = Judge(*result, &difference);
+  return difference.empty() ? Compare(code, verdict) : difference;
+}
+
+}  // namespace
+
+std::string DifferenceFromDom(std::string_view text) {
+  const DomVerdict verdict = AskDom(text);
+  std::vector<record::RawBatch> sample;
+  sample.push_back(Batch(text));
+  if (std::string plain = ComparePlain(sample[0], verdict); !plain.empty()) return plain;
+  if (const std::string evolving = CompareEvolving(sample[0], verdict); !evolving.empty())
+    return "evolving: " + evolving;
+  const auto inferred = InferJsonSchema(sample);
+  const bool is_object = verdict == DomVerdict::kObject;
+  if (inferred.ok() && inferred->records != (is_object ? 3 : 2))
+    return "inference took it for something else";
   return {};
 }
 

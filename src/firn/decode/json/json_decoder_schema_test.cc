@@ -163,7 +163,7 @@ TEST(JsonSchemaTest, UnknownFieldsAreRescuedAsTheyStand) {
   bound.unknown_fields = UnknownFields::kRescue;
   const auto result = DecodeAll(
       bound,
-      {R"({"a":1.50,"p":{"x":1,"b\n":"\u0041"},"l":[{"y":1},{"q":[ 1 ]}],"m":{"k":{"z":1,"w":null}},"_rescued":"me"})",
+      {R"({"a":1.50,"p":{"x":1,"b\n":"\u0041","":5},"l":[{"y":1},{"q":[ 1 ]}],"m":{"k":{"z":1,"w":null}},"_rescued":"me"})",
        R"({"p":{"x":2}})"});
   const auto rows = Rows(result);
   ASSERT_EQ(rows.size(), 2u);
@@ -171,7 +171,7 @@ TEST(JsonSchemaTest, UnknownFieldsAreRescuedAsTheyStand) {
   EXPECT_THAT(rows[0], HasSubstr("\"x\":1"));
   const auto rescued = nlohmann::json::parse(nlohmann::json::parse(rows[0])["_rescued"].get<std::string>());
   EXPECT_EQ(rescued,
-            nlohmann::json::parse(R"({"a":1.5,"p.b\n":"A","l[1].q":[1],"m.k.w":null,"_rescued":"me"})"));
+            nlohmann::json::parse(R"({"a":1.5,"p.b\n":"A","p.":5,"l[1].q":[1],"m.k.w":null,"_rescued":"me"})"));
   EXPECT_EQ(nlohmann::json::parse(rows[1])["_rescued"], nullptr);
   EXPECT_EQ(result.counters.unknown_fields_ignored, 0);
 }

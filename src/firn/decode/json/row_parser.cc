@@ -165,7 +165,7 @@ bool RowParser::Through(std::string_view key) {
 void RowParser::PrefixRescued(size_t since, std::string_view key) {
   for (size_t i = since; i < rescued_.size(); ++i) {
     std::string& path = rescued_[i].path;
-    path.insert(0, fmt::format("{}{}", key, path.front() == '[' ? "" : "."));
+    path.insert(0, fmt::format("{}{}", key, path.starts_with('[') ? "" : "."));
   }
 }
 
