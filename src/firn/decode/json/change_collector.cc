@@ -1,33 +1,50 @@
 #include "firn/decode/json/change_collector.h"
 
+#include <algorithm>
+
 namespace firn::decode {
 
-bool ChangeCollector::Add(const Needs& needs) {
-  auto added = added_;
-  auto order = order_;
+bool ChangeCollector::IsVariantOfTaken(const Key& key, const std::vector<Staged>& staged) const {
+  const auto is_variant = [&](const Key& other) {
+    return other.first == key.first && other.second != key.second &&
+           EqualsIgnoringCase(other.second, key.second);
+  };
+  return std::any_of(order_.begin(), order_.end(), is_variant) ||
+         std::any_of(staged.begin(), staged.end(),
+                     [&](const Staged& field) { return is_variant(field.key); });
+}
+
+std::vector<ChangeCollector::Staged> ChangeCollector::Stage(const Needs& needs, int32_t* growth) const {
+  std::vector<Staged> staged;
   for (const Needs::Field& field : needs.added) {
-    const std::pair key(field.parent_id, field.name);
-    const auto is_variant = [&](const auto& other) {
-      return other.first == key.first && other.second != key.second &&
-             EqualsIgnoringCase(other.second, key.second);
-    };
-    // The first spelling becomes the column; the others are unknown fields once it is there.
-    if (std::any_of(order.begin(), order.end(), is_variant)) continue;
-    const auto [entry, is_new] = added.try_emplace(key, field.type);
-    if (is_new) {
-      order.push_back(key);
+    Key key(field.parent_id, field.name);
+    const auto known = added_.find(key);
+    if (known == added_.end()) {
+      // The first spelling becomes the column; the others are unknown fields once it is there.
+      if (IsVariantOfTaken(key, staged)) continue;
+      *growth += field.type.CountFields();
+      staged.push_back({std::move(key), field.type, true});
       continue;
     }
-    InferredType merged = entry->second;
+    InferredType merged = known->second;
     merged.Merge(field.type);
-    // What conflicts with the first record's type is that record's trouble, when the column is there.
-    if (merged.FindConflict().empty()) entry->second = std::move(merged);
+    // What conflicts with an earlier record's type is this record's trouble, when the column is there.
+    if (!merged.FindConflict().empty()) continue;
+    *growth += merged.CountFields() - known->second.CountFields();
+    staged.push_back({std::move(key), std::move(merged), false});
   }
-  int32_t fields = 0;
-  for (const auto& [key, type] : added) fields += type.CountFields();
-  if (fields > room_) return false;
-  added_ = std::move(added);
-  order_ = std::move(order);
+  return staged;
+}
+
+bool ChangeCollector::Add(const Needs& needs) {
+  int32_t growth = 0;
+  std::vector<Staged> staged = Stage(needs, &growth);
+  if (growth > room_) return false;
+  room_ -= growth;
+  for (Staged& field : staged) {
+    if (field.is_new) order_.push_back(field.key);
+    added_[std::move(field.key)] = std::move(field.type);
+  }
   for (const Needs::Widening& widening : needs.widened) {
     iceberg::TypePtr& type = widened_[widening.field_id];
     if (type == nullptr || type->precision() < widening.type->precision()) type = widening.type;
@@ -37,7 +54,7 @@ bool ChangeCollector::Add(const Needs& needs) {
 
 record::SchemaDelta ChangeCollector::Take() const {
   record::SchemaDelta delta;
-  for (const auto& key : order_) delta.added.push_back({key.first, key.second, added_.at(key).ToIceberg()});
+  for (const Key& key : order_) delta.added.push_back({key.first, key.second, added_.at(key).ToIceberg()});
   for (const auto& [field_id, type] : widened_) delta.widened.push_back({field_id, type});
   return delta;
 }

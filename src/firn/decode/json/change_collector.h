@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "firn/decode/json/row_parser.h"
 #include "firn/record/schema_delta.h"
@@ -21,8 +22,18 @@ class ChangeCollector {
   record::SchemaDelta Take() const;
 
  private:
-  std::map<std::pair<int32_t, std::string>, InferredType> added_;
-  std::vector<std::pair<int32_t, std::string>> order_;
+  using Key = std::pair<int32_t, std::string>;  ///< parent id, name
+  struct Staged {
+    Key key;
+    InferredType type;
+    bool is_new = false;
+  };
+
+  bool IsVariantOfTaken(const Key& key, const std::vector<Staged>& staged) const;
+  std::vector<Staged> Stage(const Needs& needs, int32_t* growth) const;
+
+  std::map<Key, InferredType> added_;
+  std::vector<Key> order_;
   std::map<int32_t, iceberg::TypePtr> widened_;
   int32_t room_;
 };

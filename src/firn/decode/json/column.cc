@@ -200,13 +200,11 @@ void Column::TruncateNulls(int64_t rows) {
 }
 
 void Column::Truncate(int64_t rows) {
-  if (length_ > rows) {
-    TruncateNulls(rows);
-    length_ = rows;
-    if (width_ > 0) values_.Truncate(rows * width_);
-    if (has_offsets()) values_.Truncate((rows + 1) * 4);
-  }
-  // Children are looked at in any case: the open row may have left something in them.
+  // All is looked at in any case: the open row, or an allocation that failed, may have left something.
+  TruncateNulls(rows);
+  length_ = std::min(length_, rows);
+  if (width_ > 0) values_.Truncate(std::min(values_.size(), rows * width_));
+  if (has_offsets()) values_.Truncate(std::min(values_.size(), (rows + 1) * 4));
   if (type_id_ == TypeId::kStruct) {
     for (auto& child : children_) child->Truncate(rows);
   } else if (!children_.empty()) {

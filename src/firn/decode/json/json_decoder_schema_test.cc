@@ -1,3 +1,4 @@
+#include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <gmock/gmock.h>
 
@@ -170,8 +171,8 @@ TEST(JsonSchemaTest, UnknownFieldsAreRescuedAsTheyStand) {
   const auto column = result.batch.rows->GetColumnByName("_rescued");
   EXPECT_THAT(rows[0], HasSubstr("\"x\":1"));
   const auto rescued = nlohmann::json::parse(nlohmann::json::parse(rows[0])["_rescued"].get<std::string>());
-  EXPECT_EQ(rescued,
-            nlohmann::json::parse(R"({"a":1.5,"p.b\n":"A","p.":5,"l[1].q":[1],"m.k.w":null,"_rescued":"me"})"));
+  EXPECT_EQ(rescued, nlohmann::json::parse(
+                         R"({"a":1.5,"p.b\n":"A","p.":5,"l[1].q":[1],"m.k.w":null,"_rescued":"me"})"));
   EXPECT_EQ(nlohmann::json::parse(rows[1])["_rescued"], nullptr);
   EXPECT_EQ(result.counters.unknown_fields_ignored, 0);
 }
@@ -186,6 +187,27 @@ TEST(JsonSchemaTest, UnknownFieldsMayBeBadRecords) {
   EXPECT_THAT(result.dead_letters[0].message, HasSubstr("field 'x'"));
   EXPECT_EQ(result.dead_letters[1].reason, "malformed_json");
   EXPECT_EQ(Rows(result).size(), 2u);
+}
+
+TEST(JsonSchemaTest, ARefusedAllocationIsAnErrorAndTheDecoderGoesOnAfterwards) {
+  arrow::CappedMemoryPool pool(arrow::default_memory_pool(), 300'000);
+  auto bound = Simple();
+  bound.schema = MakeSchema({Field(1, "id", Primitive("int")), Field(2, "s", Primitive("string")),
+                             Field(3, "l", Type::List(4, false, Primitive("string")))});
+  bound.pool = &pool;
+  auto decoder = MakeJsonDecoder(bound);
+  ASSERT_TRUE(decoder.ok());
+  const std::string good = R"({"id":1,"s":null,"l":["a",null]})";
+  const auto large = MakeRaw({good, R"({"id":2,"s":")" + std::string(400'000, 'x') + "\"}"});
+  for (int round = 0; round < 3; ++round) {
+    const auto refused = (*decoder)->Decode(large, 0);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kResourceExhausted);
+    const auto fine = (*decoder)->Decode(MakeRaw({good}), 0);
+    ASSERT_TRUE(fine.ok());
+    EXPECT_THAT(Rows(*fine), ElementsAre(R"({"id":1,"l":["a",null],"s":null})"));
+  }
+  EXPECT_EQ(pool.bytes_allocated(), 0);
 }
 
 // --- evolution
@@ -307,6 +329,16 @@ TEST(JsonEvolutionTest, NoMoreThanMaxColumns) {
   EXPECT_EQ(result.dead_letters[0].reason, "too_many_columns");
   EXPECT_EQ(result.consumed, 1u);
   EXPECT_THAT(Added(result), ElementsAre("0 d long"));
+}
+
+TEST(JsonEvolutionTest, ManyNewFieldsInManyRecordsAreOneDelta) {
+  std::vector<std::optional<std::string>> values;
+  for (int i = 0; i < 2000; ++i)
+    values.push_back("{\"f" + std::to_string(i % 500) + "\":1,\"F" + std::to_string((i + 1) % 500) + "\":2}");
+  const auto result = DecodeAll(Simple(Evolution::kAdd), values);
+  // One spelling of each of the 500 names.
+  ASSERT_TRUE(result.delta.has_value());
+  EXPECT_EQ(result.delta->added.size(), 500u);
 }
 
 TEST(JsonEvolutionTest, CutAndResumeGiveWhatTheWiderSchemaGivesAtOnce) {
