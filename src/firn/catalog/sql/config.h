@@ -13,7 +13,8 @@ struct SqlCatalogConfig {
   std::string type = "sql";
   std::string name;  ///< `catalog_name` in the database; empty in the file: the key under `catalogs:`
   std::string database_path;  ///< from `uri`, absolute
-  std::string warehouse;      ///< location under which tables are made, `file:///...` for a folder
+  std::string warehouse;      ///< folder or location under which tables are made; tables of a folder get
+                              ///< `file:///...` locations
   int64_t busy_timeout_ms = 10'000;
 };
 

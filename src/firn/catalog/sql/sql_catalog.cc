@@ -32,6 +32,11 @@ std::string WithoutTrailingSlash(std::string location) {
   return location;
 }
 
+/// A folder becomes `file:///...`, the form that every engine takes for a local file.
+std::string AsLocation(const std::string& warehouse) {
+  return WithoutTrailingSlash(warehouse.starts_with('/') ? "file://" + warehouse : warehouse);
+}
+
 /// Whether SQLite guarantees, for an error of a statement that writes, that nothing was written.
 bool ChangedNothing(ErrorKind kind) {
   return kind == ErrorKind::kUnavailable || kind == ErrorKind::kPermissionDenied ||
@@ -142,7 +147,7 @@ Status SqlCatalog::CreateNamespace(const Namespace& ns, const iceberg::Propertie
 
 Result<std::string> SqlCatalog::DefaultLocation(const TableIdentifier& table) {
   FIRN_ASSIGN(auto of_namespace, rows_.NamespaceProperty(table.ns, "location"));
-  std::string location = WithoutTrailingSlash(of_namespace.value_or(config_.warehouse));
+  std::string location = AsLocation(of_namespace.value_or(config_.warehouse));
   if (!of_namespace) {
     for (const auto& level : table.ns) location += "/" + level;
   }

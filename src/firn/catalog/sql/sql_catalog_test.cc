@@ -148,6 +148,14 @@ TEST_F(SqlCatalogTest, LocationOfTheNamespaceIsHonoured) {
             "memory://elsewhere/t/flights");
 }
 
+TEST_F(SqlCatalogTest, FolderAsWarehouseGivesFileLocations) {
+  config_.warehouse = "/srv/ware house/";
+  auto catalog = Open();
+  ASSERT_TRUE(catalog->CreateNamespace({"a", "b"}, {}).ok());
+  EXPECT_EQ(catalog->CreateTable({{"a", "b"}, "t"}, Definition()).value().metadata->location,
+            "file:///srv/ware house/a/b/t");
+}
+
 TEST_F(SqlCatalogTest, CatalogsOfOneDatabaseDoNotSeeEachOther) {
   auto lake = OpenWithTable();
   config_.name = "other";
