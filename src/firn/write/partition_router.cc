@@ -250,6 +250,10 @@ Result<std::shared_ptr<arrow::RecordBatch>> PartitionRouter::Reorder(
 
 Result<RoutedBatch> PartitionRouter::Route(const std::shared_ptr<arrow::RecordBatch>& rows,
                                            arrow::MemoryPool* pool) {
+  if (kernels_.empty()) {
+    AddNewPartitions();
+    return RoutedBatch{.rows = rows, .segments = {{.partition = 0, .begin = 0, .length = rows->num_rows()}}};
+  }
   FIRN_TRY(AssignIds(*rows, pool));
   RoutedBatch routed{.rows = rows, .segments = CountSegments()};
   Result<std::shared_ptr<arrow::RecordBatch>> ordered = rows;
