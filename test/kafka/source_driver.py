@@ -110,6 +110,7 @@ class SourceDriver:
         self._process.stdin.close()  # the driver takes the end of its input for a close
         self._process.wait(timeout_s)
         self._reader.join(5)
+        assert self._process.returncode in (0, 2), self.log.read_text()[-2000:]  # 2: the configuration was refused
 
     def kill(self) -> None:
         self._closing = True

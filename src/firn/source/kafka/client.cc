@@ -89,7 +89,7 @@ Result<std::unique_ptr<Client>> Client::Make(const KafkaConfig& config, ClientRo
         .WithDomain(ErrorDomain::kUser)
         .WithRemedy("Check the source's properties.");
   }
-  static_cast<void>(conf.release());  // owned by the handle now
+  [[maybe_unused]] const rd_kafka_conf_t* owned_by_handle = conf.release();
   rd_kafka_poll_set_consumer(client->handle_);
   client->events_.reset(rd_kafka_queue_get_consumer(client->handle_));
   client->pings_.reset(rd_kafka_queue_new(client->handle_));

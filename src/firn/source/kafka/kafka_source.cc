@@ -72,8 +72,8 @@ void SetNote(rd_kafka_topic_partition_t& partition, const std::string& note) {
 /// See source.h for the contract, README.md of this folder for how it is kept.
 class KafkaSource final : public Source {
  public:
-  KafkaSource(KafkaConfig config, KafkaDeps deps, TopicSelection selection)
-      : config_(std::move(config)), deps_(std::move(deps)), selection_(std::move(selection)) {}
+  KafkaSource(KafkaConfig config, const KafkaDeps& deps, TopicSelection selection)
+      : config_(std::move(config)), deps_(deps), selection_(std::move(selection)) {}
   ~KafkaSource() override { Close(); }
 
   Status Open() override;
@@ -130,11 +130,11 @@ class KafkaSource final : public Source {
   std::vector<SourceEvent> untold_;
 };
 
-Result<std::unique_ptr<Source>> MakeKafkaSource(KafkaConfig config, KafkaDeps deps) {
+Result<std::unique_ptr<Source>> MakeKafkaSource(KafkaConfig config, const KafkaDeps& deps) {
   FIRN_ASSIGN(TopicSelection selection, TopicSelection::Make(config));
   FIRN_ASSIGN(const ConfPtr checked, MakeConf(config, ClientRole::kReader, Prefetch{}));
   return std::unique_ptr<Source>(
-      std::make_unique<KafkaSource>(std::move(config), std::move(deps), std::move(selection)));
+      std::make_unique<KafkaSource>(std::move(config), deps, std::move(selection)));
 }
 
 // --- before reading

@@ -18,6 +18,6 @@ struct KafkaDeps {
 };
 
 /// An unopened source. Errors are those of the configuration.
-Result<std::unique_ptr<Source>> MakeKafkaSource(KafkaConfig config, KafkaDeps deps);
+Result<std::unique_ptr<Source>> MakeKafkaSource(KafkaConfig config, const KafkaDeps& deps);
 
 }  // namespace firn::source::kafka
