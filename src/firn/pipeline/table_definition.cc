@@ -59,8 +59,9 @@ class TypeParser {
     const int32_t id = next_id_++;
     FIRN_TRY(Expect('<'));
     FIRN_ASSIGN(TypePtr element, ParseType(depth + 1));
+    const bool required = TakeRequired();
     FIRN_TRY(Expect('>'));
-    return Type::List(id, false, std::move(element));
+    return Type::List(id, required, std::move(element));
   }
 
   Result<TypePtr> ParseMap(int depth) {
@@ -70,8 +71,9 @@ class TypeParser {
     FIRN_ASSIGN(TypePtr key, ParseType(depth + 1));
     FIRN_TRY(Expect(','));
     FIRN_ASSIGN(TypePtr value, ParseType(depth + 1));
+    const bool required = TakeRequired();
     FIRN_TRY(Expect('>'));
-    return Type::Map(key_id, std::move(key), value_id, false, std::move(value));
+    return Type::Map(key_id, std::move(key), value_id, required, std::move(value));
   }
 
   Result<TypePtr> ParseStruct(int depth) {
@@ -83,10 +85,19 @@ class TypeParser {
       FIRN_ASSIGN(field.name, ParseName());
       static_cast<void>(Take(':'));
       FIRN_ASSIGN(field.type, ParseType(depth + 1));
+      field.required = TakeRequired();
       fields.push_back(std::move(field));
     } while (Take(','));
     FIRN_TRY(Expect('>'));
     return Type::Struct(std::move(fields));
+  }
+
+  bool TakeRequired() {
+    constexpr std::string_view kWord = "required";
+    SkipSpace();
+    if (!text_.substr(at_).starts_with(kWord)) return false;
+    at_ += kWord.size();
+    return true;
   }
 
   Result<std::string> ParseName() {

@@ -27,6 +27,21 @@ TEST(ColumnType, NestedTypesAreReadWithIdsInOrder) {
   EXPECT_EQ(next_id, 16);
 }
 
+TEST(ColumnType, NestedFieldsMayBeRequired) {
+  int32_t next_id = 1;
+  const Result<iceberg::TypePtr> type = ParseColumnType(
+      "struct<a: int required, b: list<string required>, c: map<string, long required> required, d: int>", next_id);
+  ASSERT_TRUE(type.ok()) << type.error().ToString();
+  const auto& fields = (*type)->fields();
+  EXPECT_TRUE(fields[0].required);
+  EXPECT_FALSE(fields[1].required);
+  EXPECT_TRUE(fields[1].type->element().required);
+  EXPECT_TRUE(fields[2].required);
+  EXPECT_TRUE(fields[2].type->value().required);
+  EXPECT_FALSE(fields[3].required);
+  EXPECT_NE(TypeText("struct<a: int needed>").find("'>' is missing"), std::string::npos);
+}
+
 TEST(ColumnType, WrongTextNamesThePlaceAndWhatIsAllowed) {
   EXPECT_TRUE(TypeText("integer").starts_with(
       "error: type 'integer', character 8: 'integer' is no type. Types are boolean, int,"))
