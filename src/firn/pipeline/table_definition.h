@@ -28,8 +28,9 @@ Result<iceberg::SchemaPtr> SchemaOfColumns(const std::vector<ColumnConfig>& colu
 /// bury it.
 iceberg::Properties DefaultTableProperties();
 
-/// What the catalog is asked to create: schema (declared or inferred; with `_rescued` where unknown fields are
-/// rescued), partitioning, order, properties over the defaults. Errors name the entry of `partition_by` or `sort_by`. Location and uuid stay empty.
+/// What the catalog is asked to create: schema (declared or inferred; with `_rescued` where unknown fields
+/// are rescued), partitioning, order, properties over the defaults. Errors name the entry of `partition_by`
+/// or `sort_by`. Location and uuid stay empty.
 Result<iceberg::NewTable> TableDefinition(const TableConfig& config, const iceberg::SchemaPtr& schema);
 
 /// The same as a CREATE TABLE statement in Spark's dialect, for people.

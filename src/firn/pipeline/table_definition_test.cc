@@ -30,7 +30,8 @@ TEST(ColumnType, NestedTypesAreReadWithIdsInOrder) {
 TEST(ColumnType, NestedFieldsMayBeRequired) {
   int32_t next_id = 1;
   const Result<iceberg::TypePtr> type = ParseColumnType(
-      "struct<a: int required, b: list<string required>, c: map<string, long required> required, d: int>", next_id);
+      "struct<a: int required, b: list<string required>, c: map<string, long required> required, d: int>",
+      next_id);
   ASSERT_TRUE(type.ok()) << type.error().ToString();
   const auto& fields = (*type)->fields();
   EXPECT_TRUE(fields[0].required);

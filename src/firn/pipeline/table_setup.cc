@@ -3,37 +3,17 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "firn/commit/protocol/progress.h"
 #include "firn/pipeline/table_definition.h"
+#include "firn/route/declared_columns.h"
 
 namespace firn::pipeline {
 
 namespace {
 
 using iceberg::NestedField;
-
-// Same kind and shape; ids, docs and nullability inside do not matter to a declaration.
-bool SameShape(const iceberg::Type& declared, const iceberg::Type& actual) {
-  if (declared.id() != actual.id()) return false;
-  if (declared.is_primitive()) return declared.Equals(actual);
-  if (declared.id() != iceberg::TypeId::kStruct) {
-    for (size_t i = 0; i < declared.fields().size(); ++i) {
-      if (!SameShape(*declared.fields()[i].type, *actual.fields()[i].type)) return false;
-    }
-    return true;
-  }
-  for (const NestedField& field : declared.fields()) {
-    const NestedField* other = actual.FindField(field.name);
-    if (other == nullptr || !SameShape(*field.type, *other->type)) return false;
-  }
-  return true;
-}
-
-bool Widened(const iceberg::Type& declared, const iceberg::Type& actual, int format_version) {
-  return declared.is_primitive() && actual.is_primitive() &&
-         iceberg::CanPromote(declared, actual, format_version);
-}
 
 Status EnsureNamespace(iceberg::Catalog& catalog, const iceberg::Namespace& ns) {
   iceberg::Namespace prefix;
@@ -106,20 +86,10 @@ Result<OpenedTable> OpenOrCreateTable(iceberg::Catalog& catalog, const TableConf
 Status CheckDeclaredColumns(const TableConfig& config, const iceberg::TableMetadata& table) {
   if (config.columns.empty()) return Ok();
   FIRN_ASSIGN(auto declared, SchemaOfColumns(config.columns, table.format_version));
-  std::string problems;
-  for (const NestedField& field : declared->fields()) {
-    const NestedField* actual = table.schema()->as_struct()->FindField(field.name);
-    if (actual == nullptr) {
-      problems += fmt::format("{}column {} is not in the table", problems.empty() ? "" : "; ", field.name);
-    } else if (!SameShape(*field.type, *actual->type) &&
-               !Widened(*field.type, *actual->type, table.format_version)) {
-      problems +=
-          fmt::format("{}column {} is declared {} and is {} in the table", problems.empty() ? "" : "; ",
-                      field.name, field.type->ToString(), actual->type->ToString());
-    }
-  }
+  const std::vector<std::string> problems =
+      route::FindContradictions(*declared, *table.schema(), table.format_version);
   if (problems.empty()) return Ok();
-  return Error(ErrorKind::kInvalidArgument, problems)
+  return Error(ErrorKind::kInvalidArgument, fmt::format("{}", fmt::join(problems, "; ")))
       .WithRemedy("Change `columns` to what the table has, or alter the table.")
       .WithContext("table " + config.name.ToString());
 }

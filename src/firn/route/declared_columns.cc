@@ -37,13 +37,14 @@ class Comparison {
  private:
   void CompareFields(const NestedField& declared, const NestedField& actual, const std::string& path) {
     if (declared.required && !actual.required) {
-      problems_.push_back(
-          fmt::format("column '{}' is declared required, but optional in the table: leave `required` out", path));
+      problems_.push_back(fmt::format(
+          "column '{}' is declared required, but optional in the table: leave `required` out", path));
     }
     const Type& wanted = *declared.type;
     const Type& found = *actual.type;
     if (wanted.id() != found.id() || wanted.is_primitive()) {
-      if (!wanted.Equals(found) && !iceberg::CanPromote(wanted, found, format_version_)) ReportType(wanted, found, path);
+      if (!wanted.Equals(found) && !iceberg::CanPromote(wanted, found, format_version_))
+        ReportType(wanted, found, path);
     } else if (wanted.id() == TypeId::kStruct) {
       CompareStructs(wanted, found, path + ".");
     } else {
@@ -54,17 +55,20 @@ class Comparison {
   }
 
   void ReportType(const Type& declared, const Type& actual, const std::string& path) {
-    problems_.push_back(fmt::format("column '{}' is declared {}, but {} in the table: declare what the table has", path,
-                                    declared.ToString(), actual.ToString()));
+    problems_.push_back(
+        fmt::format("column '{}' is declared {}, but {} in the table: declare what the table has", path,
+                    declared.ToString(), actual.ToString()));
   }
 
   void ReportMissing(const NestedField& field, const Type& table, const std::string& path) {
-    const auto variant =
-        std::ranges::find_if(table.fields(), [&](const NestedField& other) { return EqualsIgnoringCase(other.name, field.name); });
+    const auto variant = std::ranges::find_if(
+        table.fields(), [&](const NestedField& other) { return EqualsIgnoringCase(other.name, field.name); });
     if (variant != table.fields().end()) {
-      problems_.push_back(fmt::format("column '{}' is '{}' in the table: names are exact, case included", path, variant->name));
+      problems_.push_back(fmt::format("column '{}' is '{}' in the table: names are exact, case included",
+                                      path, variant->name));
     } else {
-      problems_.push_back(fmt::format("column '{}' ({}) is not in the table: add it there, or leave it out", path, field.type->ToString()));
+      problems_.push_back(fmt::format("column '{}' ({}) is not in the table: add it there, or leave it out",
+                                      path, field.type->ToString()));
     }
   }
 
@@ -74,7 +78,8 @@ class Comparison {
 
 }  // namespace
 
-std::vector<std::string> FindContradictions(const iceberg::Schema& declared, const iceberg::Schema& table, int format_version) {
+std::vector<std::string> FindContradictions(const iceberg::Schema& declared, const iceberg::Schema& table,
+                                            int format_version) {
   Comparison comparison(format_version);
   comparison.CompareStructs(*declared.as_struct(), *table.as_struct(), "");
   return comparison.Take();
