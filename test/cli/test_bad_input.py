@@ -52,6 +52,10 @@ def test_unknown_option_names_the_nearest():
     assert "did you mean '--where'" in refused("table", "read", "a.b.c", "--wehre", "x")
 
 
+def test_group_without_a_command_is_told():
+    assert "a command is missing" in refused("table")
+
+
 def test_missing_argument_is_named():
     assert "TABLE" in refused("table", "show")
 
@@ -94,7 +98,7 @@ def test_yaml_that_surprises_is_refused(tmp_path, text, words):
 def test_unknown_key_names_the_nearest_and_its_place(lake):
     error = refused("check", "--offline", lake.config(PIPELINE + "    commit: {intervall: 5s}\n"))
     assert 'pipelines.flights.commit.intervall' in error and 'did you mean "interval"?' in error
-    assert "firn.yaml:11:" in error
+    assert "firn.yaml:12:14:" in error
 
 
 def test_everything_wrong_is_told_at_once(lake):

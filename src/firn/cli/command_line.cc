@@ -62,6 +62,10 @@ std::string FullName(const CLI::App& app) {
   return parent == nullptr ? app.get_name() : FullName(*parent) + " " + app.get_name();
 }
 
+std::string HelpText(const CLI::App& app) {
+  return app.help(app.get_parent() == nullptr ? "" : FullName(*app.get_parent()));
+}
+
 }  // namespace
 
 struct CommandLine::State {
@@ -74,6 +78,7 @@ struct CommandLine::State {
 
   CLI::App* Declare(CLI::App& parent, std::unique_ptr<Command> command) {
     CLI::App* declared = parent.add_subcommand(std::string(command->name()), std::string(command->summary()));
+    declared->footer("");  // what holds for all commands stands in `firn help`
     command->Declare(*declared);
     commands.emplace_back(declared, std::move(command));
     return declared;
@@ -92,7 +97,7 @@ struct CommandLine::State {
       if (next == nullptr) return WrongUsage(context, UnknownArgument(*topic, word));
       topic = next;
     }
-    context.out.Write(topic->help(FullName(*topic)));
+    context.out.Write(HelpText(*topic));
     return ExitCode::kDone;
   }
 
@@ -113,7 +118,7 @@ struct CommandLine::State {
     const CLI::App& command = Innermost(app);
     if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr ||
         dynamic_cast<const CLI::CallForAllHelp*>(&error) != nullptr) {
-      context.out.Write(command.help(FullName(command)));
+      context.out.Write(HelpText(command));
       return ExitCode::kDone;
     }
     const std::vector<std::string> extra = app.remaining(true);
@@ -130,9 +135,11 @@ CommandLine::CommandLine() : state_(std::make_unique<State>()) {
   app.footer(std::string(kFooter));
   app.set_help_flag("-h,--help", "Show what there is and leave");
   app.fallthrough();
+  app.require_subcommand(0, 1);  // a second command's name is an argument of the first: `firn help run`
   DeclareLogOptions(app, state_->log);
   state_->help = app.add_subcommand("help", "Explain a command");
-  state_->help->add_option("COMMAND", state_->help_topic, "Command, as in 'firn help table read'");
+  state_->help->footer("");
+  state_->help->add_option("COMMAND", state_->help_topic, "As in 'firn help table read'");
 }
 
 CommandLine::~CommandLine() = default;
@@ -143,15 +150,16 @@ void CommandLine::Add(std::unique_ptr<Command> command) {
 
 void CommandLine::AddGroup(std::string_view name, std::string_view summary, Commands commands) {
   CLI::App* group = state_->app.add_subcommand(std::string(name), std::string(summary));
+  group->footer("");
   group->fallthrough();
-  group->require_subcommand(1);
+  group->require_subcommand(0, 1);
   for (std::unique_ptr<Command>& command : commands)
     state_->Declare(*group, std::move(command))->fallthrough();
 }
 
 ExitCode CommandLine::Run(int argc, const char* const* argv, Context& context) {
   if (argc <= 1) {
-    context.out.Write(state_->app.help("firn"));
+    context.out.Write(HelpText(state_->app));
     return ExitCode::kUserError;
   }
   try {

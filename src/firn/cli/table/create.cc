@@ -29,9 +29,7 @@ class TableCreate final : public Command {
     Repeated(app, "--sort-by", sort_by_, "name, name desc, bucket(8, id) asc nulls last ...")
         ->type_name("FIELD");
     Repeated(app, "--property", properties_, "Table property")->type_name("KEY=VALUE");
-    app.add_option("--format-version", format_version_, "2 (default) or 3")
-        ->type_name("N")
-        ->check(CLI::Range(2, 3));
+    app.add_option("--format-version", format_version_, "2 (default) or 3")->type_name("N");
     app.add_flag("--dry-run", dry_run_, "Show the statement and change nothing");
   }
 
@@ -57,6 +55,10 @@ class TableCreate final : public Command {
   }
 
   Result<iceberg::NewTable> Definition() const {
+    if (format_version_ != 2 && format_version_ != 3) {
+      return Error(ErrorKind::kInvalidArgument,
+                   fmt::format("--format-version {} is not 2 or 3", format_version_));
+    }
     pipeline::TableConfig config;
     config.format_version = format_version_;
     config.partition_by = partition_by_;

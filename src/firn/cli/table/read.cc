@@ -45,9 +45,7 @@ class TableRead final : public Command {
         ->type_name("LIST");
     app.add_option("--where", options_.where, "\"delay > 30 and origin in ('SEA', 'PDX')\"")
         ->type_name("FILTER");
-    app.add_option("--limit", options_.limit, "At most this many rows")
-        ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
+    app.add_option("--limit", options_.limit, "At most this many rows")->type_name("N");
     app.add_option("--snapshot", snapshot_id_, "Of this snapshot instead of the current one")
         ->type_name("ID");
     app.add_option("--as-of", as_of_, "Of the snapshot that was current then (2026-01-31T10:00:00Z)")
@@ -72,6 +70,8 @@ class TableRead final : public Command {
   Result<iceberg::TableScan> MakeScan(const iceberg::LoadedTable& table) {
     if (snapshot_id_ && !as_of_.empty())
       return Error(ErrorKind::kInvalidArgument, "--snapshot and --as-of exclude each other");
+    if (options_.limit.value_or(0) < 0)
+      return Error(ErrorKind::kInvalidArgument, "--limit must not be negative");
     if (!columns_.empty()) options_.columns = SplitColumns(columns_);
     options_.snapshot_id = snapshot_id_;
     if (!as_of_.empty()) {
