@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pyarrow as pa
 import pytest
 from firn import firn
@@ -31,7 +33,7 @@ def check(found: pa.Table, columns, rows: int = ROWS) -> None:
 def test_types_are_read_back_by_every_engine(broker, lake, spark, version, kind):
     columns = PRIMITIVES if kind == "primitive" else NESTED
     write(broker, lake, f"types-{kind}-{version}", columns, table_extra=f"format_version: {version}")
-    check(lake.read(TABLE), columns)
+    check(lake.read(TABLE), [c.as_pyiceberg_reads_it() for c in columns])
     check(lake.read_duckdb(TABLE), columns)
     for_spark = [c for c in columns if c.spark]
     if for_spark != columns:
@@ -41,10 +43,9 @@ def test_types_are_read_back_by_every_engine(broker, lake, spark, version, kind)
 
 def write_without_what_spark_cannot_load(broker, lake, version: int, columns) -> None:
     """A table of its own: Spark refuses a whole table for one column."""
-    firn("table", "drop", f"lake.{TABLE}", "--yes", "-c", lake.folder / "firn.yaml").ok()
-    write_again = f"types-for-spark-{version}"
-    lake.config("")
-    write(broker, lake, write_again, columns, table_extra=f"format_version: {version}")
+    shutil.rmtree(lake.warehouse)
+    lake.database.unlink()
+    write(broker, lake, f"types-for-spark-{version}", columns, table_extra=f"format_version: {version}")
 
 
 TRANSFORMS = [
@@ -56,7 +57,7 @@ TRANSFORMS = [
     ("bucket-string", "bucket(7, string)", "string = 'plain'"),
     ("bucket-decimal", "bucket(7, decimal18)", "decimal18 = 0.0001"),
     ("bucket-timestamp", "bucket(5, timestamp)", "timestamp = timestamp '1970-01-01 00:00:00'"),
-    ("truncate-int", "truncate(10, int)", "int < 0"),
+    ("truncate-int", "truncate(10, int)", "int = -1"),
     ("truncate-string", "truncate(3, string)", "string = 'plain'"),
     ("truncate-decimal", "truncate(50, decimal9)", "decimal9 < 0"),
     ("year-date", "year(date)", "date < date '1970-01-01'"),
