@@ -518,6 +518,19 @@ def test_a_topic_recreated_under_the_reader_is_another_log(broker, tmp_path, top
         assert source.count() == before
 
 
+def test_a_deleted_topic_is_told_while_the_others_go_on(broker, tmp_path, topic, group):
+    broker.create_topic(f"{topic}-a", partitions=1)
+    broker.create_topic(f"{topic}-b", partitions=1)
+    with SourceDriver(broker, tmp_path, topics=[f"{topic}-a", f"{topic}-b"], group_id=group).open().subscribe() as source:
+        broker.produce(f"{topic}-a", values(1))
+        source.await_reached({f"{topic}-a:0": 1})
+        broker.delete_topic(f"{topic}-a")
+        wait_until(lambda: any("was deleted" in trouble["error"] for trouble in source.told("trouble")), 30)
+        assert all(trouble["retry"] for trouble in source.told("trouble"))
+        broker.produce(f"{topic}-b", values(10))
+        source.await_reached({f"{topic}-b:0": 10})
+
+
 SASL = {
     "sasl.enabled.mechanisms": "PLAIN",
     "listener.name.sasl_plaintext.plain.sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "

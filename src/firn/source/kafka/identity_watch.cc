@@ -7,6 +7,8 @@ namespace firn::source::kafka {
 namespace {
 
 constexpr std::chrono::milliseconds kAskEvery{4000};
+// A broker that has just started does not know its topics for a moment.
+constexpr int kMissingForGood = 2;
 
 }  // namespace
 
@@ -16,26 +18,39 @@ IdentityWatch::IdentityWatch(Client& client)
       next_question_(Clock::now() + kAskEvery) {}
 
 void IdentityWatch::Expect(const record::Positions& positions) {
-  for (const auto& [partition, position] : positions) ids_[partition.topic] = position.identity.topic_id;
+  for (const auto& [partition, position] : positions) {
+    topics_[partition.topic] = {.id = position.identity.topic_id, .times_missing = 0};
+  }
 }
 
-std::vector<IdentityWatch::Recreated> IdentityWatch::Tick() {
-  std::vector<Recreated> recreated;
-  for (const TopicInfo& topic : Client::DescribedTopics(answers_.get())) Compare(topic, recreated);
+std::vector<IdentityWatch::Finding> IdentityWatch::Tick() {
+  std::vector<Finding> findings;
+  for (const TopicInfo& topic : Client::DescribedTopics(answers_.get())) Compare(topic, findings);
   const auto now = Clock::now();
-  if (ids_.empty() || now < next_question_) return recreated;
+  if (topics_.empty() || now < next_question_) return findings;
   next_question_ = now + kAskEvery;
-  std::vector<std::string> topics;
-  for (const auto& [topic, id] : ids_) topics.push_back(topic);
-  client_.AskToDescribe(topics, answers_.get());
-  return recreated;
+  std::vector<std::string> names;
+  for (const auto& [topic, expected] : topics_) names.push_back(topic);
+  client_.AskToDescribe(names, answers_.get());
+  return findings;
 }
 
-void IdentityWatch::Compare(const TopicInfo& topic, std::vector<Recreated>& recreated) {
-  const auto expected = ids_.find(topic.name);
-  if (expected == ids_.end() || topic.error || topic.id.empty()) return;  // gone or unknown: told elsewhere
-  const std::string was = std::exchange(expected->second, topic.id);
-  if (!was.empty() && was != topic.id) recreated.push_back({.topic = topic.name, .was = was, .is = topic.id});
+void IdentityWatch::Compare(const TopicInfo& topic, std::vector<Finding>& findings) {
+  const auto found = topics_.find(topic.name);
+  if (found == topics_.end()) return;
+  Expected& expected = found->second;
+  if (topic.error) {
+    const bool missing = topic.error->kind() == ErrorKind::kNotFound;
+    expected.times_missing = missing ? expected.times_missing + 1 : 0;
+    if (expected.times_missing >= kMissingForGood) {
+      findings.push_back({.topic = topic.name, .was = expected.id, .is = ""});
+    }
+    return;
+  }
+  expected.times_missing = 0;
+  if (topic.id.empty()) return;
+  const std::string was = std::exchange(expected.id, topic.id);
+  if (!was.empty() && was != topic.id) findings.push_back({.topic = topic.name, .was = was, .is = topic.id});
 }
 
 }  // namespace firn::source::kafka

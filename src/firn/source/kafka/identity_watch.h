@@ -10,31 +10,35 @@
 
 namespace firn::source::kafka {
 
-/// Notices that a topic was re-created while we read it: librdkafka goes on at the old offset in the new
-/// topic, as if nothing had happened, when that is long enough. Asks for the topics' ids every few seconds,
-/// without waiting. Control thread only.
+/// Notices that a topic was deleted or re-created while we read it: librdkafka goes on at the old offset in
+/// the new topic, as if nothing had happened, when that is long enough. Asks for the topics' ids every few
+/// seconds, without waiting. Control thread only.
 class IdentityWatch {
  public:
-  struct Recreated {
+  struct Finding {
     std::string topic;
     std::string was;
-    std::string is;
+    std::string is;  ///< empty: the topic is missing (told again with every answer)
   };
 
   explicit IdentityWatch(Client& client);
 
   /// These positions were taken from topics of these ids; an unknown one is learnt from the first answer.
   void Expect(const record::Positions& positions);
-  /// Topics found re-created since the last call, each told once.
-  std::vector<Recreated> Tick();
+  void Forget(const std::string& topic) { topics_.erase(topic); }
+  std::vector<Finding> Tick();
 
  private:
   using Clock = std::chrono::steady_clock;
-  void Compare(const TopicInfo& topic, std::vector<Recreated>& recreated);
+  struct Expected {
+    std::string id;
+    int times_missing = 0;
+  };
+  void Compare(const TopicInfo& topic, std::vector<Finding>& findings);
 
   Client& client_;
   QueuePtr answers_;
-  std::map<std::string, std::string> ids_;  ///< topic to id
+  std::map<std::string, Expected> topics_;
   Clock::time_point next_question_;
 };
 

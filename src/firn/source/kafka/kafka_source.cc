@@ -57,6 +57,19 @@ Error RewrittenLog(const record::SourcePartition& partition, int64_t next, int64
       .WithRemedy("`firn offsets` decides where to go on.");
 }
 
+Error RecreatedTopic(const IdentityWatch::Finding& finding) {
+  return Error(ErrorKind::kDataLoss,
+               fmt::format("topic '{}' was re-created while it was read (its id was {}, now it is {})",
+                           finding.topic, finding.was, finding.is))
+      .WithRemedy("`firn offsets` decides where to go on.");
+}
+
+Error DeletedTopic(const std::string& topic) {
+  return Error(ErrorKind::kNotFound, fmt::format("topic '{}' was deleted while it was read", topic))
+      .WithRetry(RetryHint::kYes)
+      .WithRemedy("Remove it from topics.");
+}
+
 bool IsOutOfRange(rd_kafka_resp_err_t code) {
   return code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE;
 }
@@ -114,7 +127,7 @@ class KafkaSource final : public Source {
   void OnRebalance(rd_kafka_event_t* event, std::vector<SourceEvent>& told);
   void OnError(rd_kafka_resp_err_t code, std::string_view text, std::vector<SourceEvent>& told);
   void OnPartitionTrouble(const PartitionTrouble& trouble, std::vector<SourceEvent>& told);
-  void OnRecreated(const IdentityWatch::Recreated& recreated, std::vector<SourceEvent>& told);
+  void OnFinding(const IdentityWatch::Finding& finding, std::vector<SourceEvent>& told);
   void OnOutOfRange(const PartitionTrouble& trouble, std::vector<SourceEvent>& told);
 
   const KafkaConfig config_;
@@ -309,7 +322,7 @@ Result<std::vector<SourceEvent>> KafkaSource::PollControl(int timeout_ms) {
     for (const auto& trouble : lane->TakeTroubles()) OnPartitionTrouble(trouble, told);
   }
   if (auto change = health_->Tick()) told.push_back(std::move(*change));
-  for (const auto& recreated : watch_->Tick()) OnRecreated(recreated, told);
+  for (const auto& finding : watch_->Tick()) OnFinding(finding, told);
   return told;
 }
 
@@ -375,14 +388,16 @@ void KafkaSource::OnPartitionTrouble(const PartitionTrouble& trouble, std::vecto
       .partition = trouble.partition});
 }
 
-void KafkaSource::OnRecreated(const IdentityWatch::Recreated& recreated, std::vector<SourceEvent>& told) {
-  assignment_->Stop(recreated.topic);
-  Error error(ErrorKind::kDataLoss,
-              fmt::format("topic '{}' was re-created while it was read (its id was {}, now it is {})",
-                          recreated.topic, recreated.was, recreated.is));
-  told.emplace_back(
-      SourceTrouble{.error = std::move(error).WithRemedy("`firn offsets` decides where to go on."),
-                    .partition = std::nullopt});
+void KafkaSource::OnFinding(const IdentityWatch::Finding& finding, std::vector<SourceEvent>& told) {
+  if (!finding.is.empty()) {
+    assignment_->Stop(finding.topic);
+    told.emplace_back(SourceTrouble{.error = RecreatedTopic(finding), .partition = std::nullopt});
+  } else if (selection_.is_pattern()) {
+    obs::Log(obs::Level::kWarning, "a topic was deleted", {{"topic", finding.topic}});
+    watch_->Forget(finding.topic);
+  } else {
+    told.emplace_back(SourceTrouble{.error = DeletedTopic(finding.topic), .partition = std::nullopt});
+  }
 }
 
 void KafkaSource::OnOutOfRange(const PartitionTrouble& trouble, std::vector<SourceEvent>& told) {
