@@ -14,29 +14,6 @@ std::string_view WithoutTrailingSlashes(std::string_view path) {
   return path;
 }
 
-// File systems take 255 bytes a name. A folder's name means nothing to a reader, so a long value is cut; two
-// values that are cut alike share a folder, never a file.
-constexpr size_t kMaxFolderBytes = 200;
-
-std::string ShortFolder(std::string_view folder) {
-  if (folder.size() <= kMaxFolderBytes) return std::string(folder);
-  std::string_view kept = folder.substr(0, kMaxFolderBytes);
-  const size_t escape = kept.rfind('%');
-  if (escape != std::string_view::npos && escape + 3 > kept.size()) kept = kept.substr(0, escape);
-  return fmt::format("{}...", kept);
-}
-
-std::string WithShortFolders(std::string_view path) {
-  std::string result;
-  while (true) {
-    const size_t slash = path.find('/');
-    result += ShortFolder(path.substr(0, slash));
-    if (slash == std::string_view::npos) return result;
-    result += '/';
-    path.remove_prefix(slash + 1);
-  }
-}
-
 /// The last two parts of a location's path; one where it has only one.
 std::string LastTwoParts(std::string_view location) {
   const size_t scheme = location.find("://");
@@ -98,7 +75,7 @@ std::string LocationProvider::DataLocation(std::string_view file_name) const {
 std::string LocationProvider::DataLocation(const PartitionSpec& spec, const PartitionValues& partition,
                                            std::string_view file_name) const {
   if (spec.fields.empty() || (object_storage_ && !partitioned_paths_)) return DataLocation(file_name);
-  return DataLocation(fmt::format("{}/{}", WithShortFolders(PartitionPath(spec, partition)), file_name));
+  return DataLocation(fmt::format("{}/{}", PartitionPath(spec, partition), file_name));
 }
 
 std::string HashDirectories(std::string_view name) {

@@ -17,8 +17,7 @@ class LocationProvider {
                                        const std::map<std::string, std::string>& properties);
 
   std::string DataLocation(std::string_view file_name) const;
-  /// `partition` belongs to `spec`; an unpartitioned spec gives the form above. A partition folder whose name would be
-  /// longer than file systems take is cut.
+  /// `partition` belongs to `spec`; an unpartitioned spec gives the form above.
   std::string DataLocation(const PartitionSpec& spec, const PartitionValues& partition,
                            std::string_view file_name) const;
   const std::string& data_path() const { return data_path_; }
