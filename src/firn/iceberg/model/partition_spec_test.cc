@@ -63,6 +63,19 @@ PartitionSpec Spec(std::initializer_list<std::string_view> texts) {
   return spec;
 }
 
+TEST(PartitionPath, KeepsSegmentsShortEnoughForFileSystemsAndApart) {
+  PartitionSpec spec{0, {{1, 1000, "text", Transform::Identity()}}};
+  const auto path = [&spec](const std::string& value) {
+    return PartitionPath(spec, {{Literal(Type::Primitive(TypeId::kString), value)}});
+  };
+  EXPECT_EQ(path(std::string(150, 'x')), "text=" + std::string(150, 'x'));
+  const std::string a = path(std::string(5000, 'x'));
+  const std::string b = path(std::string(4999, 'x') + 'y');
+  EXPECT_LE(a.size(), 255U);
+  EXPECT_TRUE(a.starts_with("text=xxxx"));
+  EXPECT_NE(a, b);
+}
+
 TEST(PartitionPath, EncodesNamesAndValues) {
   const PartitionSpec spec = Spec({"day(ts)", "origin", "bucket(16, id)"});
   const PartitionValues values{{Literal(Type::Primitive(TypeId::kDate), 19782),
