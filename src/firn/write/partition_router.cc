@@ -176,6 +176,13 @@ Result<PartitionRouter> PartitionRouter::Make(const iceberg::PartitionSpec& spec
   for (const iceberg::PartitionField& field : spec.fields) {
     FIRN_ASSIGN_CTX(auto kernel, TransformKernel::Make(field.transform, field.source_id, schema),
                     "partition field '" + field.name + "'");
+    if (kernel.result_type()->id() == iceberg::TypeId::kFixed &&
+        field.transform.kind() != iceberg::TransformKind::kVoid) {
+      return Error(ErrorKind::kUnsupported, "partition field '" + field.name + "' holds values of type " +
+                                                kernel.result_type()->ToString() +
+                                                ", which engines encode in different ways")
+          .WithRemedy("Partition by bucket(N, column) instead.");
+    }
     router.values_.push_back(std::make_unique<ValueIds>(kernel.result_type()));
     router.pairs_.push_back(std::make_unique<PairIds>());
     router.kernels_.push_back(std::move(kernel));

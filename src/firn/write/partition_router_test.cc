@@ -126,6 +126,15 @@ TEST(PartitionRouterTest, EveryNanIsOnePartitionAndTheZerosAreTwo) {
   EXPECT_EQ(router.Route(Rows(schema, {column}), arrow::default_memory_pool()).value().segments.size(), 3U);
 }
 
+TEST(PartitionRouterTest, FixedPartitionValuesAreRefusedAndTheirBucketsAreNot) {
+  const Schema schema(0, {Field(1, "f", Type::Fixed(4))});
+  const auto refused = PartitionRouter::Make(Spec({{1, Transform::Identity()}}), schema);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind(), ErrorKind::kUnsupported);
+  EXPECT_NE(refused.error().ToString().find("'p1000'"), std::string::npos);
+  EXPECT_TRUE(PartitionRouter::Make(Spec({{1, Transform::Bucket(4)}}), schema).ok());
+}
+
 TEST(PartitionRouterTest, UnpartitionedSpecHasOnePartition) {
   const Schema schema(0, {Field(1, "a", kInt)});
   auto router = PartitionRouter::Make(PartitionSpec{}, schema).value();

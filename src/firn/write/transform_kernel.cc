@@ -130,7 +130,7 @@ Result<ArrayPtr> MapPrefix(const arrow::BinaryArray& source, arrow::MemoryPool* 
   offsets.UnsafeAppend(0);
   for (int64_t i = 0; i < length; ++i) {
     const std::string_view value = source.IsNull(i) ? std::string_view() : source.GetView(i);
-    bytes.UnsafeAppend(value.data(), static_cast<int64_t>(prefix(value)));
+    if (!value.empty()) bytes.UnsafeAppend(value.data(), static_cast<int64_t>(prefix(value)));
     offsets.UnsafeAppend(static_cast<int32_t>(bytes.length()));
   }
   FIRN_ARROW_ASSIGN(auto offset_buffer, offsets.Finish());
