@@ -49,7 +49,7 @@ CatalogCommitResult ConflictOrRejected(Error error) {
   return CommitRejected{std::move(error)};
 }
 
-Error AsUnknown(Error error) {
+Error AsUnknown(const Error& error) {
   Error unknown(ErrorKind::kUnknownOutcome, error.ToString());
   return std::move(unknown).WithDomain(error.domain());
 }
@@ -182,7 +182,7 @@ Status SqlCatalog::InsertNew(const TableIdentifier& table, const std::string& lo
                              store::AttemptFiles& files) {
   auto inserted = rows_.Insert(table, location);
   if (inserted.ok()) return Ok();
-  if (!ChangedNothing(inserted.error().kind())) return AsUnknown(std::move(inserted).error());
+  if (!ChangedNothing(inserted.error().kind())) return AsUnknown(inserted.error());
   files.Delete(store::DefinitelyRejected::ByCatalog());
   return inserted;
 }
@@ -245,7 +245,7 @@ CatalogCommitResult SqlCatalog::Publish(const LoadedTable& base, TableMetadata n
   }
   auto swapped = rows_.Swap(base.identifier, base.metadata_location, *location);
   if (!swapped.ok() && !ChangedNothing(swapped.error().kind())) {
-    return CommitUnknown{AsUnknown(std::move(swapped).error()).WithContext(context)};
+    return CommitUnknown{AsUnknown(swapped.error()).WithContext(context)};
   }
   if (!swapped.ok() || !*swapped) {
     files.Delete(store::DefinitelyRejected::ByCatalog());
@@ -253,7 +253,7 @@ CatalogCommitResult SqlCatalog::Publish(const LoadedTable& base, TableMetadata n
     return CommitConflict{Error(ErrorKind::kConflict, context + ": another commit came first")};
   }
   if (auto stored = AfterStored(); !stored.ok())
-    return CommitUnknown{AsUnknown(std::move(stored).error()).WithContext(context)};
+    return CommitUnknown{AsUnknown(stored.error()).WithContext(context)};
   auto metadata = std::make_shared<const TableMetadata>(std::move(next));
   metadata_files_.Keep(*location, metadata);
   iceberg::DeleteDroppedMetadata(*base.store, *base.metadata, *metadata);

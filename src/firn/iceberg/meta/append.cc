@@ -182,13 +182,13 @@ Result<std::vector<ManifestFile>> AppendBuilder::BuildManifests(const TableMetad
       (manifest.content == ManifestContent::kData ? data : deletes).push_back(std::move(manifest));
     }
   }
-  FIRN_ASSIGN(auto manifests, MergeManifests(base, std::move(data), replaced));
+  FIRN_ASSIGN(auto manifests, MergeManifests(base, data, replaced));
   std::move(deletes.begin(), deletes.end(), std::back_inserter(manifests));
   return manifests;
 }
 
 Result<std::vector<ManifestFile>> AppendBuilder::MergeManifests(const TableMetadata& base,
-                                                                std::vector<ManifestFile> data,
+                                                                const std::vector<ManifestFile>& data,
                                                                 int64_t& replaced) {
   FIRN_ASSIGN(auto rules, MergeRules::Of(base));
   std::vector<ManifestFile> manifests;

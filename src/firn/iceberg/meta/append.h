@@ -64,8 +64,8 @@ class AppendBuilder {
   Status WriteNewManifests(const TableMetadata& base);
   Status WriteNewManifest(const TableMetadata& base, int32_t spec_id,
                           const std::vector<const DataFile*>& files);
-  Result<std::vector<ManifestFile>> MergeManifests(const TableMetadata& base, std::vector<ManifestFile> data,
-                                                   int64_t& replaced);
+  Result<std::vector<ManifestFile>> MergeManifests(const TableMetadata& base,
+                                                   const std::vector<ManifestFile>& data, int64_t& replaced);
   Result<ManifestFile> Merge(const TableMetadata& base, const std::vector<ManifestFile>& bin);
   Result<ManifestFile> WriteOne(const TableMetadata& base, const SchemaPtr& schema, const PartitionSpec& spec,
                                 const std::vector<ManifestEntry>& entries);

@@ -169,7 +169,7 @@ void InheritRowId(ManifestEntry& entry, std::optional<int64_t>& next_row_id) {
     return;
   }
   if (entry.status == EntryStatus::kDeleted || entry.file.first_row_id) return;
-  entry.file.first_row_id = *next_row_id;
+  entry.file.first_row_id = next_row_id;
   if (*next_row_id <= std::numeric_limits<int64_t>::max() - entry.file.record_count)
     *next_row_id += entry.file.record_count;
 }
