@@ -153,7 +153,7 @@ def test_a_dropped_column_that_is_declared_stops_with_its_name(broker, topic, la
     broker.produce(topic, orders(1000, 1000))
     assert running.wait() in (1, 2), running.output
     assert "text" in running.output
-    assert sorted(lake.read(TABLE, columns=["id"]).column("id").to_pylist()) == list(range(2000))
+    assert sorted(lake.read(TABLE).column("id").to_pylist()) == list(range(2000))
 
 
 def test_a_broker_that_dies_is_waited_for(own_broker, lake, tmp_path):
