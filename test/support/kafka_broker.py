@@ -128,7 +128,7 @@ class Broker:
         text = PROPERTIES.format(controller_port=self.controller_port, listeners=listeners, folder=self.folder)
         config.write_text(text + "".join(f"{key}={value}\n" for key, value in self._extra.items()))
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        command = [*self._java(), "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)]
+        command = [*self._java(), "kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(config)]  # an id may start with "-"
         done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"formatting the broker's storage failed:\n{done.stdout}{done.stderr}")
