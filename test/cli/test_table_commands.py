@@ -66,7 +66,7 @@ def test_list_names_every_table(config):
 
 def test_show_tells_layout_and_content(config):
     out = firn("table", "show", "lake.travel.flights", "-c", config).ok().out
-    assert "100 rows in 3 data files" in out and "partitioned by  day\n" in out
+    assert "100 rows, 3 data files" in out and "partitioned by  day\n" in out
     whole = json.loads(firn("table", "show", "lake.travel.flights", "--json", "-c", config).ok().out)
     assert whole["metadata"]["format-version"] == 2 and whole["metadata-location"].endswith(".metadata.json")
 

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
+#include <iterator>
+
 #include <CLI/CLI.hpp>
 
 #include "firn/base/units.h"
 #include "firn/cli/check_report.h"
 #include "firn/cli/commands.h"
 #include "firn/cli/config_files.h"
+#include "firn/cli/counted.h"
 #include "firn/cli/services.h"
 #include "firn/pipeline/config_reader.h"
 #include "firn/pipeline/table_setup.h"
@@ -12,10 +15,6 @@
 namespace firn::cli {
 
 namespace {
-
-std::string Counted(size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 class CheckCommand final : public Command {
  public:
@@ -39,16 +38,16 @@ class CheckCommand final : public Command {
     FIRN_ASSIGN(const pipeline::PipelineFile file,
                 pipeline::ReadPipelineFiles(paths, context.services.plugins()));
     context.out.Write(fmt::format("{}: {}, {}\n", fmt::join(paths, ", "),
-                                  Counted(file.catalogs.size(), "catalog"),
-                                  Counted(file.pipelines.size(), "pipeline")));
-    size_t problems = 0;
+                                  Counted(std::ssize(file.catalogs), "catalog"),
+                                  Counted(std::ssize(file.pipelines), "pipeline")));
+    int64_t problems = 0;
     for (const pipeline::PipelineSetup& setup : file.pipelines) {
       const CheckFindings findings = offline_ ? CheckFindings{} : Look(context, file, setup);
       context.out.Write("\n" + PipelineReport(setup, findings));
       for (const std::string& problem : findings.problems) {
         context.err.Write(fmt::format("firn: pipeline {}: {}\n", setup.config.id, problem));
       }
-      problems += findings.problems.size();
+      problems += std::ssize(findings.problems);
     }
     context.out.Write(problems == 0 ? "\nno problems found\n"
                                     : fmt::format("\n{} found\n", Counted(problems, "problem")));
@@ -109,7 +108,7 @@ class CheckCommand final : public Command {
     if (!partitions.ok()) return partitions.error();
     int64_t records = 0;
     for (const auto& [partition, bounds] : *partitions) records += bounds.end - bounds.first;
-    return fmt::format("{}, up to {} records to read", Counted(partitions->size(), "partition"),
+    return fmt::format("{}, up to {} records to read", Counted(std::ssize(*partitions), "partition"),
                        HumanCount(records));
   }
 

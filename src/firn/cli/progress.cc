@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "firn/base/units.h"
+#include "firn/cli/counted.h"
 #include "firn/cli/text_table.h"
 
 namespace firn::cli {
@@ -14,18 +15,21 @@ namespace {
 constexpr int64_t kWindowNs = 5'000'000'000;
 constexpr size_t kBarWidth = 20;
 
-std::string Bar(int64_t done, int64_t target) {
+std::string Done(int64_t done, int64_t target, bool with_bar) {
   const double share =
       target > 0 ? std::min(1.0, static_cast<double>(done) / static_cast<double>(target)) : 1.0;
   const auto filled = static_cast<size_t>(share * kBarWidth);
-  return fmt::format("[{}{}] {:3.0f} %", std::string(filled, '#'), std::string(kBarWidth - filled, '.'),
-                     share * 100);
+  const std::string percent = fmt::format("{:.0f} %", share * 100);
+  return with_bar ? fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(kBarWidth - filled, '.'),
+                                percent)
+                  : percent;
 }
 
-std::string LagText(const pipeline::PipelineStatus& status) {
+std::string LagText(const pipeline::PipelineStatus& status, bool with_age) {
   if (status.lag_records < 0) return "lag ?";
   std::string text = fmt::format("lag {}", HumanCount(status.lag_records));
-  if (status.freshness_ms > 0) text += fmt::format(", {} behind", HumanDurationMs(status.freshness_ms));
+  if (with_age && status.freshness_ms > 0)
+    text += fmt::format(", {} behind", HumanDurationMs(status.freshness_ms));
   return text;
 }
 
@@ -40,18 +44,41 @@ int64_t Settled(const pipeline::PipelineStatus& status) {
   return status.rows_committed + status.dead_letters + status.skipped + status.tombstones_skipped;
 }
 
+constexpr int kMostTerse = 3;
+
+struct Speed {
+  double rows_per_s = 0;
+  double bytes_per_s = 0;
+};
+
+/// What follows the state; a narrower terminal gets a higher level, which leaves the less important things
+/// out.
+std::string Details(const pipeline::PipelineStatus& status, const Speed& speed, int64_t now_ms, int level) {
+  std::string text;
+  if (status.total_records_target >= 0)
+    text += "  " + Done(Settled(status), status.total_records_target, level < 1);
+  text += fmt::format("  {} rows/s", HumanShort(speed.rows_per_s));
+  if (level < 3) text += fmt::format("  {}/s", HumanBytes(static_cast<int64_t>(speed.bytes_per_s)));
+  text += fmt::format("  {}  {}", LagText(status, level < 2), CommitText(status, now_ms));
+  if (status.dead_letters > 0) text += fmt::format("  {}", Counted(status.dead_letters, "dead letter"));
+  if (!status.reason.empty()) text += "  " + Printable(status.reason);
+  return text;
+}
+
 }  // namespace
 
 std::string LiveLine(const pipeline::PipelineStatus& status, double rows_per_s, double bytes_per_s,
                      int64_t now_ms, int width) {
-  std::string line = fmt::format("{}  {}", Printable(status.id), pipeline::ToString(status.state));
-  if (status.total_records_target >= 0) line += "  " + Bar(Settled(status), status.total_records_target);
-  line +=
-      fmt::format("  {} rows/s  {}/s", HumanShort(rows_per_s), HumanBytes(static_cast<int64_t>(bytes_per_s)));
-  line += fmt::format("  {}  {}", LagText(status), CommitText(status, now_ms));
-  if (status.dead_letters > 0) line += fmt::format("  {} dead letters", HumanCount(status.dead_letters));
-  if (!status.reason.empty()) line += "  " + Printable(status.reason);
-  return Shortened(line, static_cast<size_t>(std::max(width, 1)));
+  const auto room = static_cast<size_t>(std::max(width, 1));
+  const std::string head = fmt::format("{}  {}", Printable(status.id), pipeline::ToString(status.state));
+  if (status.state == pipeline::PipelineState::kFailed)
+    return Shortened(head + "  " + Printable(status.reason), room);
+  std::string line;
+  for (int level = 0; level <= kMostTerse; ++level) {
+    line = head + Details(status, {rows_per_s, bytes_per_s}, now_ms, level);
+    if (DisplayWidth(line) <= room) break;
+  }
+  return Shortened(line, room);
 }
 
 Progress::Rate Progress::RateOf(const pipeline::PipelineStatus& status, int64_t monotonic_ns) {

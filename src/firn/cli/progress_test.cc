@@ -32,7 +32,21 @@ TEST(LiveLine, BoundedRunsShowHowFarTheyAre) {
   pipeline::PipelineStatus status = Running(50, 0);
   status.total_records_target = 200;
   status.dead_letters = 50;
-  EXPECT_NE(LiveLine(status, 0, 0, 60'000, 200).find("[##########..........]  50 %"), std::string::npos);
+  EXPECT_NE(LiveLine(status, 0, 0, 60'000, 200).find("[##########..........] 50 %"), std::string::npos);
+}
+
+TEST(LiveLine, NarrowTerminalsLoseTheLeastImportantFirst) {
+  pipeline::PipelineStatus status = Running(50, 0);
+  status.total_records_target = 200;
+  EXPECT_EQ(LiveLine(status, 310'200, 0, 60'000, 79),
+            "flights  RUNNING  25 %  310k rows/s  0 B/s  lag 1,200  commit 2.0 s ago (#4)");
+}
+
+TEST(LiveLine, FailedPipelineShowsWhyAndNothingElse) {
+  pipeline::PipelineStatus status = Running(50, 0);
+  status.state = pipeline::PipelineState::kFailed;
+  status.reason = "disk full";
+  EXPECT_EQ(LiveLine(status, 0, 0, 60'000, 79), "flights  FAILED  disk full");
 }
 
 TEST(LiveLine, NeverWiderThanTheTerminal) {

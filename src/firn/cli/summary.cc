@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "firn/base/units.h"
+#include "firn/cli/counted.h"
 
 namespace firn::cli {
 
@@ -78,16 +79,16 @@ std::string ClosingSummary(const EndedPipeline& ended) {
   std::string text =
       fmt::format("{}: {} in {}\n", status.id, Verdict(ended.result), HumanDurationMs(ended.took_ms));
   if (!ended.result.message.empty()) text += fmt::format("  {}\n", ended.result.message);
-  text += fmt::format("  {} rows to {} in {} commits, {} data files ({} rows/s, {} read)\n",
-                      HumanCount(status.rows_committed), status.table, HumanCount(status.commits),
-                      HumanCount(status.data_files),
-                      HumanShort(static_cast<double>(status.rows_committed) / seconds),
-                      HumanBytes(status.input_bytes));
+  text += fmt::format(
+      "  {} to {} in {}, {} ({} rows/s, {} read)\n", Counted(status.rows_committed, "row"), status.table,
+      Counted(status.commits, "commit"), Counted(status.data_files, "data file"),
+      HumanShort(static_cast<double>(status.rows_committed) / seconds), HumanBytes(status.input_bytes));
   AddCount(text, status.dead_letters, "dead letters");
   AddCount(text, status.skipped, "bad records skipped");
   AddCount(text, status.tombstones_skipped, "tombstones skipped");
   AddCount(text, status.unknown_fields_ignored, "unknown fields ignored");
-  return text + Snippets(ended);
+  const bool worth_reading = ended.result.end == pipeline::PipelineEnd::kDone || status.rows_committed > 0;
+  return worth_reading ? text + Snippets(ended) : text;
 }
 
 }  // namespace firn::cli

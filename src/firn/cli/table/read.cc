@@ -1,8 +1,11 @@
 #include <fmt/format.h>
+#include <iterator>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "firn/base/units.h"
+#include "firn/cli/counted.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/row_printer.h"
 #include "firn/cli/table/table_commands.h"
@@ -62,7 +65,7 @@ class TableRead final : public Command {
     FIRN_ASSIGN(const std::unique_ptr<iceberg::RowStream> rows, scan.Read(std::move(plan)));
     const std::unique_ptr<RowPrinter> printer = MakeRowPrinter(format, *scan.schema(), context.out);
     FIRN_ASSIGN(const int64_t count, PrintAll(*rows, *scan.schema(), *printer, context.out));
-    if (context.out.is_terminal()) context.err.Write(fmt::format("{} rows, {}\n", HumanCount(count), files));
+    if (context.out.is_terminal()) context.err.Write(fmt::format("{}, {}\n", Counted(count, "row"), files));
     return ExitCode::kDone;
   }
 
@@ -81,10 +84,9 @@ class TableRead final : public Command {
   }
 
   static std::string FilesText(const iceberg::ScanPlan& plan) {
-    return fmt::format(
-        "{} data files read, {} ruled out by partition or bounds, {} of {} manifests left unread",
-        HumanCount(static_cast<int64_t>(plan.tasks.size())), HumanCount(plan.files_skipped),
-        HumanCount(plan.manifests_skipped), HumanCount(plan.manifests));
+    return fmt::format("{} read, {} ruled out by partition or bounds, {} of {} left unread",
+                       Counted(std::ssize(plan.tasks), "data file"), HumanCount(plan.files_skipped),
+                       HumanCount(plan.manifests_skipped), Counted(plan.manifests, "manifest"));
   }
 
   /// Ends early, without an error, when nobody reads any more.

@@ -27,7 +27,7 @@ std::string SnapshotLine(const iceberg::Snapshot* snapshot) {
 std::string ContentLine(const iceberg::Snapshot* snapshot) {
   if (snapshot == nullptr) return "0 rows";
   std::string text =
-      fmt::format("{} rows in {} data files", CountOr(SummaryCount(*snapshot, "total-records"), "?"),
+      fmt::format("{} rows, {} data files", CountOr(SummaryCount(*snapshot, "total-records"), "?"),
                   CountOr(SummaryCount(*snapshot, "total-data-files"), "?"));
   const std::optional<int64_t> deletes = SummaryCount(*snapshot, "total-delete-files");
   if (deletes.value_or(0) > 0) text += fmt::format(", {} delete files", HumanCount(*deletes));
