@@ -89,8 +89,9 @@ using SchemaPtr = std::shared_ptr<const Schema>;
 
 /// `[A-Za-z_][A-Za-z0-9_]*`.
 bool IsValidName(std::string_view name);
-/// The name made legal as the Java implementation does it: a leading digit gets `_` before it, any other illegal character
-/// becomes `_x` and its UTF-16 code units in upper-case hexadecimal. (Java lets letters beyond ASCII pass; Avro does not.)
+/// The name made legal as the Java implementation does it: a leading digit gets `_` before it, any other
+/// illegal character becomes `_x` and its UTF-16 code units in upper-case hexadecimal. (Java lets letters
+/// beyond ASCII pass; Avro does not.)
 std::string LegalName(std::string_view name);
 
 }  // namespace firn::avro

@@ -28,7 +28,8 @@ struct SchemaDelta {
   bool empty() const { return added.empty() && widened.empty(); }
 };
 
-/// A part of a delta that the table cannot take. A decoder bound with it asks no more: records that need it are dead letters.
+/// A part of a delta that the table cannot take. A decoder bound with it asks no more: records that need it
+/// are dead letters.
 struct RefusedChange {
   int32_t field_id = 0;  ///< NewField::parent_id or WidenedField::field_id
   std::string name;      ///< NewField::name; empty: the widening

@@ -13,10 +13,10 @@ namespace firn::store {
 
 /// One object as a listing or a HEAD tells it.
 struct ObjectInfo {
-  std::string location;         ///< full location, as given to the store
+  std::string location;  ///< full location, as given to the store
   int64_t size_bytes = 0;
-  int64_t modified_ms = 0;      ///< Unix epoch, milliseconds
-  std::string version;          ///< changes when the bytes change (ETag; mtime+inode+size for local files)
+  int64_t modified_ms = 0;  ///< Unix epoch, milliseconds
+  std::string version;      ///< changes when the bytes change (ETag; mtime+inode+size for local files)
 };
 
 enum class IfExists : uint8_t { kFail, kReplace };
@@ -37,14 +37,16 @@ class ObjectWriter {
   virtual ~ObjectWriter() = default;
   virtual Status Write(std::string_view bytes) = 0;
   virtual int64_t bytes_written() const = 0;
-  /// Makes the object durable and visible (local: fsync of file and folder, then link; S3: complete multipart).
+  /// Makes the object durable and visible (local: fsync of file and folder, then link; S3: complete
+  /// multipart).
   virtual Status Finish() = 0;
   virtual void Discard() noexcept = 0;
 };
 
 /// An object store as Iceberg needs it: immutable objects, atomic creation, listing by prefix.
 /// Locations are full: `file:///a/b`, `/a/b`, `s3://bucket/key`, `memory://x/y`. Thread-safe.
-/// Errors: kNotFound, kAlreadyExists, kPermissionDenied, kResourceExhausted (disk full), kUnavailable, kTimeout, kIo.
+/// Errors: kNotFound, kAlreadyExists, kPermissionDenied, kResourceExhausted (disk full), kUnavailable,
+/// kTimeout, kIo.
 class Store {
  public:
   virtual ~Store() = default;

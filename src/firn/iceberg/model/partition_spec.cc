@@ -132,14 +132,15 @@ Result<TypePtr> PartitionSpec::PartitionType(const Schema& schema) const {
 
 namespace {
 
-// File systems take names of up to 255 bytes. The path is informative (the manifest holds the values), so a longer
-// segment keeps its beginning and tells itself apart by a hash of the whole.
+// File systems take names of up to 255 bytes. The path is informative (the manifest holds the values), so a
+// longer segment keeps its beginning and tells itself apart by a hash of the whole.
 constexpr size_t kMaxSegmentBytes = 200;
 constexpr size_t kKeptSegmentBytes = 180;
 
 std::string Shortened(std::string segment) {
   if (segment.size() <= kMaxSegmentBytes) return segment;
-  return fmt::format("{}-{:08x}{:08x}", segment.substr(0, kKeptSegmentBytes), static_cast<uint32_t>(Murmur3(segment)),
+  return fmt::format("{}-{:08x}{:08x}", segment.substr(0, kKeptSegmentBytes),
+                     static_cast<uint32_t>(Murmur3(segment)),
                      static_cast<uint32_t>(Murmur3(segment.substr(segment.size() / 2))));
 }
 
@@ -151,7 +152,8 @@ std::string PartitionPath(const PartitionSpec& spec, const PartitionValues& part
   for (size_t i = 0; i < spec.fields.size(); ++i) {
     if (i > 0) path += '/';
     const PartitionField& field = spec.fields[i];
-    path += Shortened(FormEncode(field.name) + '=' + FormEncode(field.transform.ToHumanString(partition.values[i])));
+    path += Shortened(FormEncode(field.name) + '=' +
+                      FormEncode(field.transform.ToHumanString(partition.values[i])));
   }
   return path;
 }
