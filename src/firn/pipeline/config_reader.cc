@@ -270,8 +270,9 @@ class FileBuilder {
     TakeTable(entry.value, fields, config);
     TakeDeadLetters(entry.value, fields, config);
     CheckIdentity(entry, fields.id.has_value(), config);
-    const bool parsed = TakeSource(fields, setup) & TakeDecoder(fields, setup);
-    if (parsed) file_.pipelines.push_back(std::move(setup));
+    const bool has_source = TakeSource(fields, setup);
+    const bool has_decoder = TakeDecoder(fields, setup);  // reads on after a bad source: all problems at once
+    if (has_source && has_decoder) file_.pipelines.push_back(std::move(setup));
   }
 
   void TakeTable(const Node& node, PipelineFields& fields, PipelineConfig& config) {

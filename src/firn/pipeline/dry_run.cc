@@ -114,7 +114,7 @@ std::string Describe(Decoded& decoded) {
 
 }  // namespace
 
-Result<std::string> DryRun(const PipelineConfig& config, PipelineDeps deps, int64_t sample_records) {
+Result<std::string> DryRun(const PipelineConfig& config, const PipelineDeps& deps, int64_t sample_records) {
   std::string text;
   FIRN_ASSIGN(auto table, TableOrDefinition(config, deps, text));
   FIRN_ASSIGN(auto bound, BindSchema(config, table, deps.pool));

@@ -77,6 +77,6 @@ std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps)
 Result<iceberg::SchemaPtr> InferFromSource(const PipelineDeps& deps);
 
 /// `firn run --dry-run`: reads and decodes a sample; writes nothing. Text for people.
-Result<std::string> DryRun(const PipelineConfig& config, PipelineDeps deps, int64_t sample_records);
+Result<std::string> DryRun(const PipelineConfig& config, const PipelineDeps& deps, int64_t sample_records);
 
 }  // namespace firn::pipeline

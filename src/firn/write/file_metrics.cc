@@ -20,7 +20,6 @@ namespace {
 using iceberg::Literal;
 using iceberg::MetricsMode;
 using iceberg::NestedField;
-using iceberg::Type;
 using iceberg::TypeId;
 using iceberg::TypePtr;
 

@@ -30,10 +30,10 @@ template <typename Float>
 int64_t CountNans(const arrow::Array& column) {
   const auto* values = column.data()->GetValues<Float>(1);
   int64_t nans = 0;
-  for (int64_t i = 0; i < column.length(); ++i) nans += static_cast<int64_t>(values[i] != values[i]);
+  for (int64_t i = 0; i < column.length(); ++i) nans += static_cast<int64_t>(std::isnan(values[i]));
   if (nans == 0 || column.null_count() == 0) return nans;
   for (int64_t i = 0; i < column.length(); ++i) {  // what lies under a null is no value
-    if (values[i] != values[i] && column.IsNull(i)) --nans;
+    if (std::isnan(values[i]) && column.IsNull(i)) --nans;
   }
   return nans;
 }

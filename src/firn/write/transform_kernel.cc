@@ -55,7 +55,7 @@ Result<ArrayPtr> MapFixed(const arrow::Array& source, const std::shared_ptr<arro
   FIRN_ASSIGN(auto validity, CopyValidity(source, pool));
   auto data =
       arrow::ArrayData::Make(type, length, {std::move(validity), std::move(values)}, source.null_count());
-  return arrow::MakeArray(std::move(data));
+  return arrow::MakeArray(data);
 }
 
 template <typename Hash>

@@ -40,7 +40,7 @@ Result<std::shared_ptr<arrow::DataType>> ToArrowNested(const Type& type) {
       return std::static_pointer_cast<arrow::DataType>(std::make_shared<arrow::MapType>(
           children[0]->WithName("key")->WithNullable(false), children[1]->WithName("value")));
     default:
-      return arrow::struct_(std::move(children));
+      return arrow::struct_(children);
   }
 }
 

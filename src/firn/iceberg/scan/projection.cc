@@ -193,7 +193,7 @@ Result<ArrayPtr> Projection::ConvertList(const Node& node, ArrayPtr source, arro
   auto data = source->data()->Copy();
   data->type = node.target->type();
   data->child_data = {elements->data()};
-  return arrow::MakeArray(std::move(data));
+  return arrow::MakeArray(data);
 }
 
 Result<ArrayPtr> Projection::ConvertMap(const Node& node, const arrow::Array& source,
@@ -210,7 +210,7 @@ Result<ArrayPtr> Projection::ConvertMap(const Node& node, const arrow::Array& so
   auto data = source.data()->Copy();
   data->type = node.target->type();
   data->child_data = {pairs->data()};
-  return arrow::MakeArray(std::move(data));
+  return arrow::MakeArray(data);
 }
 
 Result<std::shared_ptr<arrow::RecordBatch>> Projection::Apply(const arrow::RecordBatch* rows, int64_t length,

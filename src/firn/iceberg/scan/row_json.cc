@@ -33,7 +33,7 @@ std::string_view FixedAt(const arrow::Array& array, int64_t row) {
   return static_cast<const arrow::FixedSizeBinaryArray&>(array).GetView(row);
 }
 
-Json Finite(double value, std::string text) {
+Json Finite(double value, const std::string& text) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return std::strtod(text.c_str(),
