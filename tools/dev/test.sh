@@ -7,7 +7,7 @@ FAST_LANES="check unit python"
 ALL_LANES="check unit python jvm asan tsan"
 
 # The parts with threads of their own; the others are covered by the address sanitizer.
-TSAN_TESTS="firn_runtime_test firn_obs_test firn_record_test firn_commit_protocol_test firn_commit_test firn_pipeline_test"
+TSAN_TESTS="firn_pipeline_scenarios_test firn_runtime_test firn_obs_test firn_record_test firn_commit_protocol_test firn_commit_test firn_pipeline_test"
 
 cmd_test() {
   local lanes=() lane option

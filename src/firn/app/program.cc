@@ -25,7 +25,7 @@ constexpr int kSignalBase = 128;
 
 Program::Program()
     : signals_([this](runtime::StopRequest request, int signal) { OnSignal(request, signal); }) {
-  plugins_ = MakePlugins({MakeStoreResolver(), &runtime::SystemClock(), &runtime::SystemIds(),
+  plugins_ = MakePlugins({MakeStoreResolver(metrics_), &runtime::SystemClock(), &runtime::SystemIds(),
                           [this] { return PrefetchBytes(); }});
 }
 

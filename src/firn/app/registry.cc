@@ -13,6 +13,7 @@
 #include "firn/source/kafka/kafka_source.h"
 #include "firn/store/local/local_path.h"
 #include "firn/store/local/local_store.h"
+#include "firn/store/metered_store.h"
 
 namespace firn::app {
 
@@ -112,6 +113,10 @@ CatalogPlugin Sql(const PluginDeps& deps) {
 
 class SchemeResolver final : public store::StoreResolver {
  public:
+  explicit SchemeResolver(obs::Metrics& metrics)
+      : local_(
+            std::make_shared<store::MeteredStore>(std::make_shared<store::LocalStore>(), "local", metrics)) {}
+
   Result<std::shared_ptr<store::Store>> Resolve(std::string_view location) override {
     if (store::IsLocalLocation(location)) return local_;
     return Error(ErrorKind::kUnsupported, fmt::format("no store for {}", location))
@@ -119,7 +124,7 @@ class SchemeResolver final : public store::StoreResolver {
   }
 
  private:
-  const std::shared_ptr<store::Store> local_ = std::make_shared<store::LocalStore>();
+  const std::shared_ptr<store::Store> local_;
 };
 
 }  // namespace
@@ -132,6 +137,8 @@ pipeline::Plugins MakePlugins(const PluginDeps& deps) {
   };
 }
 
-std::shared_ptr<store::StoreResolver> MakeStoreResolver() { return std::make_shared<SchemeResolver>(); }
+std::shared_ptr<store::StoreResolver> MakeStoreResolver(obs::Metrics& metrics) {
+  return std::make_shared<SchemeResolver>(metrics);
+}
 
 }  // namespace firn::app

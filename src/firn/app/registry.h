@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "firn/obs/metrics.h"
 #include "firn/pipeline/config_reader.h"
 #include "firn/runtime/clock.h"
 #include "firn/runtime/ids.h"
@@ -24,6 +25,6 @@ struct PluginDeps {
 pipeline::Plugins MakePlugins(const PluginDeps& deps);
 
 /// Stores by scheme.
-std::shared_ptr<store::StoreResolver> MakeStoreResolver();
+std::shared_ptr<store::StoreResolver> MakeStoreResolver(obs::Metrics& metrics);
 
 }  // namespace firn::app

@@ -28,6 +28,7 @@ constexpr int kRefusedLimit = 2;
 constexpr int64_t kMaxDeadLetterBytes = int64_t{64} << 20;
 constexpr double kFlushPressure = 0.7;
 constexpr size_t kMaxObservations = 64;
+constexpr int64_t kLargeMetadataBytes = int64_t{10} << 20;
 constexpr int64_t kWindowsToForget = 10;
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kMinBufferedBytes = int64_t{8} << 20;
@@ -89,7 +90,10 @@ Controller::~Controller() {
 Status Controller::Run(const std::stop_token& stop, const std::stop_token& abort) {
   const std::stop_callback forward(abort, [this] { abort_.request_stop(); });
   FIRN_TRY(SetUp());
-  return Loop(stop, abort);
+  Status ended = Loop(stop, abort);
+  // What is in flight when something else fails is as good as before: it may land.
+  if (!ended.ok() && ended.error().kind() != ErrorKind::kCancelled) Ignore(AwaitCommit(kRevokeBoundMs));
+  return ended;
 }
 
 Status Controller::SetUp() {
@@ -310,6 +314,7 @@ Status Controller::ServeSchemaRequest() {
 Status Controller::CollectCommit() {
   if (!in_flight_ || in_flight_->wait_for(std::chrono::seconds(0)) != std::future_status::ready) return Ok();
   BatchReport report = in_flight_->get();
+  in_flight_writers_ = 0;
   in_flight_.reset();
   return OnReport(std::move(report));
 }
@@ -357,6 +362,7 @@ Status Controller::OnCommitted(const BatchReport& report, const iceberg::LoadedT
             {"finish_ms", report.finish_ms},
             {"commit_ms", report.commit_ms}});
   metrics_.Committed(clock_.NowMs());
+  WatchMetadata(table);
   if (valid_through_ms_ > 0) metrics_.ValidThrough(valid_through_ms_);
   source_->Acknowledge(acknowledged, commit::GroupNote(table.metadata->table_uuid, epoch_));
   FIRN_TRY(AfterGroupOffsets());
@@ -463,6 +469,7 @@ Status Controller::Submit(BatchPart part) {
   }
   FIRN_TRY(CheckDeadLetterRatio(part));
   BatchCommitContext context{committer_.get(), dead_letters_.get(), io_.get(), &clock_};
+  in_flight_writers_ = static_cast<int64_t>(part.writers.size());
   auto shared = std::make_shared<BatchPart>(std::move(part));
   in_flight_ = commit_thread_->Async([shared, observed = observed_, context, abort = abort_.get_token()] {
     return CommitPart(std::move(*shared), observed, context, abort);
@@ -604,12 +611,39 @@ Status Controller::RefreshLag() {
       headroom[partition] = bound->second.end - count - bound->second.first;
   }
   metrics_.Lag(lag, headroom);
+  metrics_.LagSeconds(LagAges(lag));
   Observe(std::move(observation));
   status_.Write([&](PipelineStatus& s) {
     s.lag = std::move(lag);
     s.lag_records = total;
   });
   return Ok();
+}
+
+// Since when each partition has not been read to its end.
+std::map<SourcePartition, int64_t> Controller::LagAges(const std::map<SourcePartition, int64_t>& lag) {
+  const int64_t now_ms = clock_.NowMs();
+  std::erase_if(at_end_ms_, [&](const auto& entry) { return !lag.contains(entry.first); });
+  std::map<SourcePartition, int64_t> ages;
+  for (const auto& [partition, records] : lag) {
+    int64_t& at_end = at_end_ms_.try_emplace(partition, now_ms).first->second;
+    if (records == 0) at_end = now_ms;
+    ages[partition] = now_ms - at_end;
+  }
+  return ages;
+}
+
+// A stream must not bury its table: told once, before readers feel it.
+void Controller::WatchMetadata(const iceberg::LoadedTable& table) {
+  auto info = table.store->Head(table.metadata_location);
+  if (!info.ok()) return;
+  metrics_.MetadataBytes(info->size_bytes);
+  if (info->size_bytes < kLargeMetadataBytes || std::exchange(told_of_metadata_, true)) return;
+  obs::Log(obs::Level::kWarning,
+           "the table's metadata is large; expire snapshots, or shorten history.expire.max-snapshot-age-ms",
+           {{"pipeline", config_.id},
+            {"bytes", info->size_bytes},
+            {"snapshots", table.metadata->snapshots.size()}});
 }
 
 // Kept until the table's positions have passed them; when the table stays behind for long, thinned out.
@@ -632,6 +666,10 @@ void Controller::PublishCounters() {
   const int64_t filling_ms = batch_begin_ns_ == 0 ? 0 : (now_ns - batch_begin_ns_) / kNsPerMs;
   metrics_.Read(rows, bytes);
   metrics_.Freshness(filling_ms);
+  metrics_.OpenFiles(in_flight_writers_ + std::ranges::count_if(lanes_, [](const auto& lane) {
+                       return lane->records_filling() > 0;
+                     }));
+  metrics_.Prefetched(source_->prefetched_bytes());
   metrics_.State(status_.Read().state);
   status_.Write([&](PipelineStatus& s) {
     s.rows_decoded = rows;

@@ -76,6 +76,8 @@ class Controller {
 
   Status RefreshLag();
   void Observe(commit::EndObservation observation);
+  std::map<record::SourcePartition, int64_t> LagAges(const std::map<record::SourcePartition, int64_t>& lag);
+  void WatchMetadata(const iceberg::LoadedTable& table);
   std::map<record::SourcePartition, int64_t> ReadPositions() const;
   void PublishCounters();
   void ShowTrouble(const Error& error);
@@ -129,6 +131,9 @@ class Controller {
   int64_t window_bad_ = 0;
   int64_t filled_ms_ = 0;  ///< how long the batch in flight was filled
   int64_t valid_through_ms_ = 0;
+  int64_t in_flight_writers_ = 0;
+  std::map<record::SourcePartition, int64_t> at_end_ms_;
+  bool told_of_metadata_ = false;
   bool held_ = false;
 };
 

@@ -1,6 +1,8 @@
 #include "firn/pipeline/pipeline_metrics.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 #include <variant>
 
@@ -52,6 +54,9 @@ PipelineMetrics::PipelineMetrics(obs::Metrics& metrics, std::string pipeline, st
       freshness_(metrics.gauge(Metric::kFreshnessSeconds, {pipeline_})),
       valid_through_(metrics.gauge(Metric::kValidThrough, {pipeline_})),
       last_commit_(metrics.gauge(Metric::kLastCommit, {pipeline_, table_})),
+      metadata_bytes_(metrics.gauge(Metric::kMetadataBytes, {pipeline_, table_})),
+      open_files_(metrics.gauge(Metric::kOpenFiles, {pipeline_})),
+      prefetched_(metrics.gauge(Metric::kPrefetchedBytes, {pipeline_})),
       batch_seconds_(metrics.histogram(Metric::kBatchSeconds, {pipeline_})),
       commit_seconds_(metrics.histogram(Metric::kCommitSeconds, {pipeline_})) {}
 
@@ -105,6 +110,14 @@ void PipelineMetrics::Forget(Metric metric, const std::map<record::SourcePartiti
   }
 }
 
+void PipelineMetrics::LagSeconds(const std::map<record::SourcePartition, int64_t>& ms) {
+  for (const auto& [partition, age] : ms) {
+    metrics_.gauge(Metric::kLagSeconds, {pipeline_, partition.topic, std::to_string(partition.partition)})
+        .Set(static_cast<double>(age) / kMsPerSecond);
+  }
+  Forget(Metric::kLagSeconds, std::exchange(lag_ms_, ms), ms);
+}
+
 void PipelineMetrics::Freshness(int64_t ms) { freshness_.Set(static_cast<double>(ms) / kMsPerSecond); }
 
 void PipelineMetrics::ValidThrough(int64_t time_ms) {
@@ -113,7 +126,10 @@ void PipelineMetrics::ValidThrough(int64_t time_ms) {
 
 void PipelineMetrics::State(PipelineState state) {
   for (const PipelineState each : kStates) {
-    metrics_.gauge(Metric::kPipelineState, {pipeline_, ToString(each)}).Set(each == state ? 1 : 0);
+    std::string name(ToString(each));
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    metrics_.gauge(Metric::kPipelineState, {pipeline_, name}).Set(each == state ? 1 : 0);
   }
 }
 

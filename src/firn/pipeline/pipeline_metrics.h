@@ -22,7 +22,11 @@ class PipelineMetrics {
   void Batch(const BatchReport& report, int64_t filled_ms);
   void Lag(const std::map<record::SourcePartition, int64_t>& records,
            const std::map<record::SourcePartition, int64_t>& headroom);
+  void LagSeconds(const std::map<record::SourcePartition, int64_t>& ms);
   void Freshness(int64_t ms);
+  void MetadataBytes(int64_t bytes) { metadata_bytes_.Set(static_cast<double>(bytes)); }
+  void OpenFiles(int64_t count) { open_files_.Set(static_cast<double>(count)); }
+  void Prefetched(int64_t bytes) { prefetched_.Set(static_cast<double>(bytes)); }
   void ValidThrough(int64_t time_ms);
   void State(PipelineState state);
   void SchemaChanged() { schema_changes_.Add(); }
@@ -53,12 +57,16 @@ class PipelineMetrics {
   obs::Gauge freshness_;
   obs::Gauge valid_through_;
   obs::Gauge last_commit_;
+  obs::Gauge metadata_bytes_;
+  obs::Gauge open_files_;
+  obs::Gauge prefetched_;
   obs::Histogram batch_seconds_;
   obs::Histogram commit_seconds_;
   int64_t rows_seen_ = 0;
   int64_t bytes_seen_ = 0;
   std::map<record::SourcePartition, int64_t> lag_;
   std::map<record::SourcePartition, int64_t> headroom_;
+  std::map<record::SourcePartition, int64_t> lag_ms_;
 };
 
 }  // namespace firn::pipeline

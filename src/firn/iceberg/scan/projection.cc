@@ -190,7 +190,7 @@ Result<ArrayPtr> Projection::ConvertList(const Node& node, ArrayPtr source, arro
   }
   FIRN_ASSIGN(const ArrayPtr elements,
               Convert(node.children[0], static_cast<const arrow::ListArray&>(*source).values(), pool));
-  auto data = source->data()->Copy();
+  const auto data = source->data()->Copy();
   data->type = node.target->type();
   data->child_data = {elements->data()};
   return arrow::MakeArray(data);
@@ -207,7 +207,7 @@ Result<ArrayPtr> Projection::ConvertMap(const Node& node, const arrow::Array& so
   const int64_t entries = keys->length();
   const auto pairs = std::make_shared<arrow::StructArray>(
       type.value_type(), entries, arrow::ArrayVector{std::move(keys), std::move(values)});
-  auto data = source.data()->Copy();
+  const auto data = source.data()->Copy();
   data->type = node.target->type();
   data->child_data = {pairs->data()};
   return arrow::MakeArray(data);
