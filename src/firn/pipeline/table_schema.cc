@@ -48,8 +48,8 @@ std::string Lower(std::string text) {
 Node ItemOf(const Node& node, std::string_view key, size_t index) {
   const std::optional<Node> list = node.Find(key);
   if (!list) return node;
-  std::vector<Node> items = list->Items();
-  return index < items.size() ? std::move(items[index]) : *list;
+  const std::vector<Node> items = list->Items();
+  return index < items.size() ? items[index] : *list;
 }
 
 Node ChildOr(const Node& node, std::string_view key) { return node.Find(key).value_or(node); }
