@@ -9,7 +9,7 @@
 #include "firn/cli/exit_code.h"
 #include "firn/cli/output.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the name is the library's
 class App;
 }
 

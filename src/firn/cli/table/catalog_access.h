@@ -9,7 +9,7 @@
 #include "firn/iceberg/catalog.h"
 #include "firn/pipeline/pipeline_file.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the name is the library's
 class App;
 }
 
