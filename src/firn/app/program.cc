@@ -93,8 +93,8 @@ Result<std::unique_ptr<pipeline::Pipeline>> Program::MakePipeline(const pipeline
 
 Result<std::string> Program::DryRun(const pipeline::PipelineFile& file, const pipeline::PipelineSetup& setup,
                                     int64_t sample_records) {
-  FIRN_ASSIGN(pipeline::PipelineDeps deps, DepsOf(file, setup));
-  return pipeline::DryRun(setup.config, std::move(deps), sample_records);
+  FIRN_ASSIGN(const pipeline::PipelineDeps deps, DepsOf(file, setup));
+  return pipeline::DryRun(setup.config, deps, sample_records);
 }
 
 cli::StopRequests Program::stop_requests() {
