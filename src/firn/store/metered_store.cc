@@ -102,7 +102,7 @@ class MeteredStore::Reader final : public RandomAccessObject {
   std::shared_ptr<Meters> meters_;
 };
 
-MeteredStore::MeteredStore(std::shared_ptr<Store> store, std::string name, obs::Metrics& metrics)
+MeteredStore::MeteredStore(std::shared_ptr<Store> store, const std::string& name, obs::Metrics& metrics)
     : store_(std::move(store)), meters_(std::make_shared<Meters>(metrics, name)) {}
 
 MeteredStore::~MeteredStore() = default;

@@ -12,7 +12,7 @@ namespace firn::store {
 /// object), head, list, delete (metrics firn_store_*). Thread-safe as that store is; `metrics` outlives it.
 class MeteredStore final : public Store {
  public:
-  MeteredStore(std::shared_ptr<Store> store, std::string name, obs::Metrics& metrics);
+  MeteredStore(std::shared_ptr<Store> store, const std::string& name, obs::Metrics& metrics);
   ~MeteredStore() override;
 
   Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location, IfExists if_exists) override;
