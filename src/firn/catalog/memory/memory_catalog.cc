@@ -68,7 +68,7 @@ Status MemoryCatalog::Apply(const iceberg::TableCommit& commit) {
 }
 
 CatalogCommitResult MemoryCatalog::CommitTable(const iceberg::TableCommit& commit) {
-  if (before_commit_) before_commit_();
+  if (const auto hook = before_commit_) hook();  // a copy: it may set another hook, or none
   const std::lock_guard lock(mutex_);
   ++commits_seen_;
   CommitFault fault = CommitFault::kNone;
