@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <future>
 #include <set>
@@ -56,7 +57,7 @@ class PipelineTest : public ::testing::Test {
 
   struct Process {
     std::unique_ptr<Pipeline> pipeline;
-    source::MemorySource* source = nullptr;
+    std::atomic<source::MemorySource*> source = nullptr;  // set by the thread of the run
     std::stop_source stop;
     std::stop_source abort;
     std::future<PipelineResult> result;
