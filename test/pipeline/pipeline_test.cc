@@ -338,14 +338,15 @@ TEST_F(PipelineTest, RevokedPartitionsAreHandedOverWithoutLossOrRepeat) {
   auto first = Start();
   Eventually([&] { return first->pipeline->status().rows_decoded >= 400; }, "the first process reads");
   auto second = Start();
-  Eventually([&] { return second->source != nullptr && !second->source->held().empty(); },
+  Eventually([&] { return second->source != nullptr && !second->source.load()->held().empty(); },
              "the second one is assigned");
   // The test's group coordinator: partitions 2 and 3 go from the first to the second; the second was given
   // all of them at first, as a process with a stale view would be.
-  first->source->Push(source::PartitionsRevoked{{Partition(2), Partition(3)}, false});
-  second->source->Push(source::PartitionsRevoked{{Partition(0), Partition(1)}, false});
-  Eventually([&] { return first->source->held().size() == 2 && second->source->held().size() == 2; },
-             "the hand-over");
+  first->source.load()->Push(source::PartitionsRevoked{{Partition(2), Partition(3)}, false});
+  second->source.load()->Push(source::PartitionsRevoked{{Partition(0), Partition(1)}, false});
+  Eventually(
+      [&] { return first->source.load()->held().size() == 2 && second->source.load()->held().size() == 2; },
+      "the hand-over");
   Produce(400);
   Eventually([&] { return Column("id").size() >= 800; }, "all rows");
   EXPECT_EQ(Stop(*first).end, PipelineEnd::kDone);
@@ -377,8 +378,8 @@ TEST_F(PipelineTest, LostPartitionsAreDiscardedAndReadByTheirOwner) {
   auto process = Start();
   Eventually([&] { return process->pipeline->status().rows_decoded >= 400; },
              "rows are filled, not committed");
-  process->source->Push(source::PartitionsRevoked{{Partition(3)}, true});
-  Eventually([&] { return process->source->held().size() == 3; }, "the partition is released");
+  process->source.load()->Push(source::PartitionsRevoked{{Partition(3)}, true});
+  Eventually([&] { return process->source.load()->held().size() == 3; }, "the partition is released");
   EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
   EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
   ExpectAllOnce();
