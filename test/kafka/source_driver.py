@@ -140,10 +140,10 @@ class SourceDriver:
         with self._lock:
             return [event for event in self.events if event["type"] == kind]
 
-    def await_reached(self, positions: dict[str, int], timeout_s: float = 30) -> None:
+    def await_reached(self, positions: dict[str, int], timeout_s: float = 90) -> None:
         wait_until(lambda: all(self.reached(n) >= p for n, p in positions.items()), timeout_s, 0.02, f"reaching {positions}")
 
-    def await_told(self, kind: str, count: int = 1, timeout_s: float = 30) -> list[dict]:
+    def await_told(self, kind: str, count: int = 1, timeout_s: float = 90) -> list[dict]:
         wait_until(lambda: len(self.told(kind)) >= count, timeout_s, 0.02, f"{count} x {kind}, told so far {self.events}")
         return self.told(kind)
 
