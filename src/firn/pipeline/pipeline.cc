@@ -6,6 +6,7 @@
 
 #include "firn/pipeline/controller.h"
 #include "firn/pipeline/sample.h"
+#include "firn/pipeline/start_plan.h"
 #include "firn/pipeline/status_board.h"
 #include "firn/pipeline/table_definition.h"
 #include "firn/pipeline/table_setup.h"
@@ -79,21 +80,14 @@ class PipelineImpl : public Pipeline {
   StatusBoard status_;
 };
 
-struct Sampled {
-  std::vector<record::RawBatch> batches;
-};
-
-Result<Sampled> SampleFromStart(const PipelineDeps& deps, int64_t records) {
+Result<std::vector<record::RawBatch>> SampleFromStart(const PipelineDeps& deps, int64_t records) {
   FIRN_ASSIGN(auto source, deps.make_source(1));
   FIRN_TRY(source->Open());
-  FIRN_ASSIGN(auto all, source->ListPartitions());
-  std::vector<record::SourcePartition> partitions;
-  for (const auto& [partition, bound] : all) partitions.push_back(partition);
-  FIRN_ASSIGN(auto start, source->ResolveStart(partitions));
+  FIRN_ASSIGN(auto start, ConfiguredStart(*source));
   FIRN_TRY(source->Subscribe(/*bounded=*/true));
   FIRN_ASSIGN(auto batches, ReadSample(*source, start, records, kInferenceWaitMs));
   source->Close();
-  return Sampled{std::move(batches)};
+  return batches;
 }
 
 }  // namespace
@@ -103,14 +97,14 @@ std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps)
 }
 
 Result<iceberg::SchemaPtr> InferFromSource(const PipelineDeps& deps) {
-  FIRN_ASSIGN(auto sampled, SampleFromStart(deps, kInferenceSample));
+  FIRN_ASSIGN(auto batches, SampleFromStart(deps, kInferenceSample));
   int64_t records = 0;
-  for (const auto& batch : sampled.batches) records += static_cast<int64_t>(batch.size());
+  for (const auto& batch : batches) records += static_cast<int64_t>(batch.size());
   if (records == 0) {
     return Error(ErrorKind::kNotFound, "the source holds no records to infer columns from")
         .WithRemedy("Declare `columns`, create the table, or start again when there are records.");
   }
-  return deps.infer_schema(sampled.batches);
+  return deps.infer_schema(batches);
 }
 
 }  // namespace firn::pipeline

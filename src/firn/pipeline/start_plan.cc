@@ -59,10 +59,7 @@ Status CommitMarker(const StartContext& context, const Positions& start) {
 
 // First run: the resolved start of every partition, not only of ours.
 Status CommitFirstStart(const StartContext& context) {
-  FIRN_ASSIGN(auto all, context.source->ListPartitions());
-  std::vector<SourcePartition> partitions;
-  for (const auto& [partition, bound] : all) partitions.push_back(partition);
-  FIRN_ASSIGN(auto start, context.source->ResolveStart(partitions));
+  FIRN_ASSIGN(auto start, ConfiguredStart(*context.source));
   return CommitMarker(context, start);
 }
 
@@ -154,6 +151,13 @@ Result<StartPlan> PlanStart(const StartContext& context, const std::vector<Sourc
   }
   FIRN_TRY(checker.Verdict());
   return plan;
+}
+
+Result<Positions> ConfiguredStart(source::Source& source) {
+  FIRN_ASSIGN(auto all, source.ListPartitions());
+  std::vector<SourcePartition> partitions;
+  for (const auto& [partition, bound] : all) partitions.push_back(partition);
+  return source.ResolveStart(partitions);
 }
 
 Result<Positions> TablePositions(iceberg::Catalog& catalog, const PipelineConfig& config) {

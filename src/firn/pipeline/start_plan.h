@@ -40,6 +40,9 @@ struct StartContext {
 Result<StartPlan> PlanStart(const StartContext& context,
                             const std::vector<record::SourcePartition>& partitions);
 
+/// Where the configuration says that reading begins, for every partition that the source has now.
+Result<record::Positions> ConfiguredStart(source::Source& source);
+
 /// The pipeline's positions as the table has them now; empty when it has none.
 Result<record::Positions> TablePositions(iceberg::Catalog& catalog, const PipelineConfig& config);
 
