@@ -22,19 +22,12 @@ class CheckCommand final : public Command {
   std::string_view summary() const override { return "Validate pipeline files and print what would run"; }
 
   void Declare(CLI::App& app) override {
-    app.add_option("FILE", files_,
-                   "Pipeline files; several merge (default: $FIRN_CONFIG, /etc/firn/firn.yaml)");
-    app.add_option("-c,--config", more_files_, "The same as FILE")
-        ->type_name("FILE")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    files_.Declare(app);
     app.add_flag("--offline", offline_, "Look at the files only: no catalog, no broker");
   }
 
   Result<ExitCode> Run(Context& context) override {
-    std::vector<std::string> given = files_;
-    given.insert(given.end(), more_files_.begin(), more_files_.end());
-    FIRN_ASSIGN(const std::vector<std::string> paths, ConfigFiles(given));
+    FIRN_ASSIGN(const std::vector<std::string> paths, ConfigFiles(files_.given()));
     FIRN_ASSIGN(const pipeline::PipelineFile file,
                 pipeline::ReadPipelineFiles(paths, context.services.plugins()));
     context.out.Write(fmt::format("{}: {}, {}\n", fmt::join(paths, ", "),
@@ -112,8 +105,7 @@ class CheckCommand final : public Command {
                        HumanCount(records));
   }
 
-  std::vector<std::string> files_;
-  std::vector<std::string> more_files_;
+  FileArguments files_;
   bool offline_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "firn/cli/config_files.h"
 
+#include <CLI/CLI.hpp>
+
 #include <cstdlib>
 
 #include <unistd.h>
@@ -19,6 +21,21 @@ Result<std::vector<std::string>> ConfigFiles(const std::vector<std::string>& giv
   if (::access(kSystemFile, F_OK) == 0) return std::vector<std::string>{kSystemFile};
   return Error(ErrorKind::kInvalidArgument, "no pipeline file is given")
       .WithRemedy("Name one (-c FILE), set $FIRN_CONFIG, or write /etc/firn/firn.yaml.");
+}
+
+void FileArguments::Declare(CLI::App& app) {
+  app.add_option("FILE", by_place_,
+                 "Pipeline files; several merge (default: $FIRN_CONFIG, /etc/firn/firn.yaml)");
+  app.add_option("-c,--config", by_option_, "The same as FILE")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::vector<std::string> FileArguments::given() const {
+  std::vector<std::string> given = by_place_;
+  given.insert(given.end(), by_option_.begin(), by_option_.end());
+  return given;
 }
 
 }  // namespace firn::cli

@@ -34,12 +34,7 @@ class RunCommand final : public Command {
   std::string_view summary() const override { return "Run pipelines in the foreground until stopped"; }
 
   void Declare(CLI::App& app) override {
-    app.add_option("FILE", files_,
-                   "Pipeline files; several merge (default: $FIRN_CONFIG, /etc/firn/firn.yaml)");
-    app.add_option("-c,--config", more_files_, "The same as FILE")
-        ->type_name("FILE")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    files_.Declare(app);
     app.add_flag("--until-caught-up,--available-now", options_.until_caught_up,
                  "Commit everything that is there at the start, then leave");
     app.add_flag("--dry-run", dry_run_,
@@ -63,9 +58,7 @@ class RunCommand final : public Command {
       return Error(ErrorKind::kInvalidArgument, "--fail-on-dead-letters is for bounded runs")
           .WithRemedy("Add --until-caught-up.");
     }
-    std::vector<std::string> given = files_;
-    given.insert(given.end(), more_files_.begin(), more_files_.end());
-    FIRN_ASSIGN(const std::vector<std::string> paths, ConfigFiles(given));
+    FIRN_ASSIGN(const std::vector<std::string> paths, ConfigFiles(files_.given()));
     FIRN_ASSIGN(const pipeline::PipelineFile file,
                 pipeline::ReadPipelineFiles(paths, context.services.plugins()));
     if (file.pipelines.empty()) {
@@ -150,8 +143,7 @@ class RunCommand final : public Command {
     std::_Exit(static_cast<int>(InterruptedBy(context.services.stop_signal())));
   }
 
-  std::vector<std::string> files_;
-  std::vector<std::string> more_files_;
+  FileArguments files_;
   pipeline::RunOptions options_;
   std::string shutdown_timeout_ = "25s";
   bool dry_run_ = false;
