@@ -5,7 +5,7 @@
 
 #include "firn/base/result.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the name is the library's
 class App;
 }
 
