@@ -78,13 +78,16 @@ run_ctest() {
   cp "$ROOT/build/$preset"/test-results/*.xml "$REPORTS/$preset/"
 }
 
+# The SQL catalog's tests have PyIceberg as the other writer.
 lane_unit() {
+  deps_test
   mkdir -p "$REPORTS/debug"
   timed_build debug
   run_ctest debug
 }
 
 lane_asan() {
+  deps_test
   timed_build asan
   export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1
   export LSAN_OPTIONS=suppressions=$ROOT/test/support/lsan.supp:print_suppressions=0
