@@ -30,11 +30,20 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
+/// What a source needs beside the number to find a position again where its log has no numbers of its own (a
+/// set of files, a shard). Opaque to everybody else; travels with the position.
+struct SourceCursor {
+  int64_t at = 0;    ///< the position it was taken at: the source reads on from there and skips up to `next`
+  std::string text;  ///< compact JSON of the source's own
+  bool operator==(const SourceCursor&) const = default;
+};
+
 /// Where a pipeline stands in one partition: the next position to read.
 struct PartitionPosition {
   int64_t next = 0;
   SourceIdentity identity;
   std::optional<Fingerprint> last;
+  std::optional<SourceCursor> cursor = std::nullopt;  ///< at or below `next`
   bool operator==(const PartitionPosition&) const = default;
 };
 
@@ -45,7 +54,8 @@ struct PositionRange {
   int64_t from = 0;
   int64_t to = 0;
   SourceIdentity identity;
-  std::optional<Fingerprint> last;  ///< last record below `to`, when the range holds one
+  std::optional<Fingerprint> last;                    ///< last record below `to`, when the range holds one
+  std::optional<SourceCursor> cursor = std::nullopt;  ///< of sources that need one; at or below `to`
   bool empty() const { return from == to; }
   bool operator==(const PositionRange&) const = default;
 };

@@ -3,11 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "firn/record/position.h"
+
+namespace arrow {
+class RecordBatch;
+}
 
 namespace firn::record {
 
@@ -39,6 +44,13 @@ struct Slice {
   bool is_null() const { return length == kNull; }
 };
 
+/// The file that a batch's records come from.
+struct FileOrigin {
+  std::string location;
+  std::string schema;  ///< what the file tells of its records, in its format's own words (Avro: the writer's
+                       ///< schema as JSON; CSV: the header record); empty when it tells nothing
+};
+
 /// Records of one source partition in offset order, with owned bytes; at most 1 GiB of them.
 /// Covers exactly `range`: every record of the log in [from, to) that exists for our isolation level is in
 /// here. Columns are parallel: offsets[i], timestamps_ms[i], keys[i], values[i].
@@ -57,6 +69,14 @@ struct RawBatch {
     Slice value;
   };
   std::vector<Header> headers;
+
+  /// Set by sources of files; all records are of this one file.
+  std::shared_ptr<const FileOrigin> file;
+  /// With `file`: where each record begins, 1-based: the line in formats of lines, else the row.
+  std::vector<int64_t> lines;
+  /// Formats whose files hold columns (Parquet): record i is row i, under the file's own names and ids; its
+  /// value has no bytes.
+  std::shared_ptr<arrow::RecordBatch> rows;
 
   size_t size() const { return offsets.size(); }
   std::string_view value(size_t i) const { return arena.View(values[i].begin, values[i].length); }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -64,11 +65,26 @@ class Store {
   Status WriteAll(const std::string& location, std::string_view bytes, IfExists if_exists);
 };
 
+/// How a catalog's or a table's objects are reached.
+struct StoreAccess {
+  /// Under Iceberg's FileIO names: `s3.endpoint`, `s3.path-style-access`, `client.region`,
+  /// `s3.access-key-id`, `s3.secret-access-key`, `s3.session-token`, `s3.session-token-expires-at-ms`,
+  /// `s3.remote-signing-enabled`, `s3.signer.uri`, `s3.sse.type` ... Unknown ones are ignored. Empty: the
+  /// process's own credentials.
+  std::map<std::string, std::string> properties;
+  /// Vended credentials: fresh properties in the place of the old ones, asked for five minutes before those
+  /// end.
+  std::function<Result<std::map<std::string, std::string>>()> renew;
+  /// Headers that authenticate a remote signing request (`s3.signer.uri`).
+  std::function<Result<std::map<std::string, std::string>>()> signer_headers;
+};
+
 /// Picks a store by a location's scheme. Built in app/ from the registered plug-ins.
 class StoreResolver {
  public:
   virtual ~StoreResolver() = default;
-  virtual Result<std::shared_ptr<Store>> Resolve(std::string_view location) = 0;
+  virtual Result<std::shared_ptr<Store>> Resolve(std::string_view location, const StoreAccess& access) = 0;
+  Result<std::shared_ptr<Store>> Resolve(std::string_view location) { return Resolve(location, {}); }
 };
 
 }  // namespace firn::store

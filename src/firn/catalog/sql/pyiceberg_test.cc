@@ -27,7 +27,10 @@ const fs::path kPython = fs::path(FIRN_DEPS_DIR) / "venv/bin/python";
 
 class LocalResolver final : public store::StoreResolver {
  public:
-  Result<std::shared_ptr<store::Store>> Resolve(std::string_view /*location*/) override { return store_; }
+  Result<std::shared_ptr<store::Store>> Resolve(std::string_view /*location*/,
+                                                const store::StoreAccess& /*access*/) override {
+    return store_;
+  }
 
  private:
   std::shared_ptr<store::Store> store_ = std::make_shared<store::LocalStore>();

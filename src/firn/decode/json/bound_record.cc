@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "firn/decode/json/inferred_type.h"
+#include "firn/decode/inferred_type.h"
 
 namespace firn::decode {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "firn/base/result.h"
+#include "firn/decode/column.h"
 #include "firn/decode/decoder.h"
-#include "firn/decode/json/column.h"
 #include "firn/decode/json/object_shape.h"
 
 namespace firn::decode {

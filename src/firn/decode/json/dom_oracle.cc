@@ -10,7 +10,7 @@
 
 #include "firn/decode/json/infer_schema.h"
 #include "firn/decode/json/json_decoder.h"
-#include "firn/decode/json/number.h"
+#include "firn/decode/number.h"
 #include "firn/decode/reasons.h"
 
 namespace firn::decode {

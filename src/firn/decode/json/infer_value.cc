@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "firn/decode/json/number.h"
+#include "firn/decode/number.h"
 
 namespace firn::decode {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "firn/decode/json/inferred_type.h"
+#include "firn/decode/inferred_type.h"
 #include "firn/decode/json/walker.h"
 
 namespace firn::decode {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "firn/decode/json/column.h"
+#include "firn/decode/column.h"
 
 namespace firn::decode {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "firn/decode/cell.h"
+#include "firn/decode/inferred_type.h"
 #include "firn/decode/json/bound_record.h"
-#include "firn/decode/json/cell.h"
-#include "firn/decode/json/inferred_type.h"
 #include "firn/decode/json/walker.h"
 
 namespace firn::decode {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "firn/decode/json/number.h"
+#include "firn/decode/number.h"
 
 namespace firn::decode {
 

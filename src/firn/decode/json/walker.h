@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "firn/decode/json/lexical.h"
 #include "firn/decode/json/token_index.h"
+#include "firn/decode/lexical.h"
 
 namespace firn::decode {
 

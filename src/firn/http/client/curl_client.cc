@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include <curl/curl.h>
@@ -17,16 +18,37 @@ struct EasyDeleter {
 };
 using Easy = std::unique_ptr<CURL, EasyDeleter>;
 
+struct ListDeleter {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
+
 /// One exchange: where libcurl's callbacks put what arrives.
 struct Exchange {
+  CURL* handle = nullptr;
+  const HttpRequest* request = nullptr;
   HttpResponse response;
+  std::optional<Error> refused;  ///< what on_body said
   size_t max_body_bytes = 0;
   bool too_large = false;
 };
 
+int StatusOf(CURL* handle) {
+  long status = 0;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  return static_cast<int>(status);
+}
+
 size_t TakeBody(const char* data, size_t size, size_t count, void* target) {
   auto& exchange = *static_cast<Exchange*>(target);
   const size_t bytes = size * count;
+  if (exchange.request->on_body && StatusOf(exchange.handle) / 100 == 2) {
+    if (Status taken = exchange.request->on_body({data, bytes}); !taken.ok()) {
+      exchange.refused = taken.error();
+      return 0;
+    }
+    return bytes;
+  }
   if (exchange.response.body.size() + bytes > exchange.max_body_bytes) {
     exchange.too_large = true;
     return 0;
@@ -62,6 +84,15 @@ ErrorKind KindOf(CURLcode code) {
       return ErrorKind::kInvalidArgument;
     case CURLE_OPERATION_TIMEDOUT:
       return ErrorKind::kTimeout;
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+    case CURLE_BAD_CONTENT_ENCODING:
+      return ErrorKind::kIo;
     default:
       return ErrorKind::kUnavailable;
   }
@@ -74,34 +105,59 @@ class CurlClient final : public HttpClient {
     std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
   }
 
-  Result<HttpResponse> Get(const std::string& url) override {
-    const Easy handle(curl_easy_init());
+  Result<HttpResponse> Send(const HttpRequest& request) override {
+    Easy handle = Take();
     if (!handle) return Error(ErrorKind::kInternal, "libcurl gives no handle");
     Exchange exchange;
+    exchange.handle = handle.get();
+    exchange.request = &request;
     exchange.max_body_bytes = static_cast<size_t>(options_.max_body_bytes);
     char detail[CURL_ERROR_SIZE] = "";
-    Prepare(handle.get(), url, exchange, detail);
+    Prepare(exchange, detail);
+    const HeaderList headers = PrepareRequest(handle.get(), request);
     const CURLcode code = curl_easy_perform(handle.get());
+    const int status = StatusOf(handle.get());
+    GiveBack(std::move(handle));
+    if (exchange.refused) return *std::move(exchange.refused);
     if (exchange.too_large) {
       return Error(ErrorKind::kResourceExhausted,
-                   fmt::format("the answer of {} is above {} bytes", url, options_.max_body_bytes));
+                   fmt::format("the answer of {} is above {} bytes", request.url, options_.max_body_bytes));
     }
     if (code != CURLE_OK)
       return Error(KindOf(code),
-                   fmt::format("{}: {}", url, detail[0] != '\0' ? detail : curl_easy_strerror(code)));
-    long status = 0;
-    curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
-    exchange.response.status = static_cast<int>(status);
+                   fmt::format("{}: {}", request.url, detail[0] != '\0' ? detail : curl_easy_strerror(code)));
+    exchange.response.status = status;
     return std::move(exchange.response);
   }
 
  private:
-  void Prepare(CURL* handle, const std::string& url, Exchange& exchange, char* detail) const {
-    curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
+  static constexpr size_t kMaxIdleHandles = 64;
+
+  /// Handles keep their connections open between requests.
+  Easy Take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return Easy(curl_easy_init());
+    Easy handle = std::move(idle_.back());
+    idle_.pop_back();
+    return handle;
+  }
+
+  void GiveBack(Easy handle) {
+    curl_easy_reset(handle.get());
+    const std::lock_guard lock(mutex_);
+    if (idle_.size() < kMaxIdleHandles) idle_.push_back(std::move(handle));
+  }
+
+  void Prepare(Exchange& exchange, char* detail) const {
+    CURL* handle = exchange.handle;
+    const int64_t timeout_ms =
+        exchange.request->timeout_ms > 0 ? exchange.request->timeout_ms : options_.timeout_ms;
+    curl_easy_setopt(handle, CURLOPT_URL, exchange.request->url.c_str());
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout_ms));
-    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.timeout_ms));
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_ms));
     curl_easy_setopt(handle, CURLOPT_USERAGENT, options_.user_agent.c_str());
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &TakeBody);
@@ -112,10 +168,39 @@ class CurlClient final : public HttpClient {
     if (!options_.ca_file.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, options_.ca_file.c_str());
   }
 
+  /// Method, headers and body. The list must live until the exchange is over.
+  static HeaderList PrepareRequest(CURL* handle, const HttpRequest& request) {
+    if (request.method == "HEAD") {
+      curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
+    } else if (request.method != "GET") {
+      curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+      curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.empty() ? "" : request.body.data());
+      curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    }
+    curl_slist* list = nullptr;
+    // Neither a wait for "100 Continue" nor a content type that nobody asked for.
+    for (const char* none : {"Expect:", "Content-Type:"}) list = curl_slist_append(list, none);
+    for (const auto& [name, value] : request.headers) {
+      const std::string line = value.empty() ? name + ";" : fmt::format("{}: {}", name, value);
+      list = curl_slist_append(list, line.c_str());
+    }
+    HeaderList headers(list);
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
+    return headers;
+  }
+
   const HttpClientOptions options_;
+  std::mutex mutex_;
+  std::vector<Easy> idle_;
 };
 
 }  // namespace
+
+std::string_view HttpResponse::header(std::string_view name) const {
+  for (const auto& [key, value] : headers)
+    if (key == name) return value;
+  return {};
+}
 
 std::unique_ptr<HttpClient> MakeHttpClient(HttpClientOptions options) {
   return std::make_unique<CurlClient>(std::move(options));

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,15 +25,32 @@ struct HttpResponse {
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers;  ///< of the final answer, names in lower case
   std::string body;
+  /// The first header of this name (lower case); empty when there is none.
+  std::string_view header(std::string_view name) const;
+};
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url;
+  HttpHeaders headers = {};
+  std::string_view body = {};  ///< must live until Send returned
+  int64_t timeout_ms = 0;      ///< of this exchange; 0: the client's
+  /// Takes the body of a 2xx answer piece by piece in the place of HttpResponse::body; an error ends the
+  /// exchange.
+  std::function<Status(std::string_view)> on_body = {};
 };
 
 /// Plain requests over HTTP and HTTPS (certificates are verified). Thread-safe. Redirects are not followed.
 /// Any answer is a value, whatever its status. Errors: kInvalidArgument (no URL), kUnavailable (no
-/// connection), kTimeout, kResourceExhausted (a body above the limit).
+/// connection: nothing was sent), kTimeout and kIo (the request may have reached the server),
+/// kResourceExhausted (a body above the limit).
 class HttpClient {
  public:
   virtual ~HttpClient() = default;
-  virtual Result<HttpResponse> Get(const std::string& url) = 0;
+  virtual Result<HttpResponse> Send(const HttpRequest& request) = 0;
+  Result<HttpResponse> Get(const std::string& url) { return Send({.url = url}); }
 };
 
 std::unique_ptr<HttpClient> MakeHttpClient(HttpClientOptions options);

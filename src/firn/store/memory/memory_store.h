@@ -73,7 +73,10 @@ class MemoryStore final : public Store {
 class SingleStoreResolver final : public StoreResolver {
  public:
   explicit SingleStoreResolver(std::shared_ptr<Store> store) : store_(std::move(store)) {}
-  Result<std::shared_ptr<Store>> Resolve(std::string_view /*location*/) override { return store_; }
+  Result<std::shared_ptr<Store>> Resolve(std::string_view /*location*/,
+                                         const StoreAccess& /*access*/) override {
+    return store_;
+  }
 
  private:
   std::shared_ptr<Store> store_;

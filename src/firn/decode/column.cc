@@ -1,4 +1,4 @@
-#include "firn/decode/json/column.h"
+#include "firn/decode/column.h"
 
 #include <arrow/array/data.h>
 #include <arrow/buffer.h>

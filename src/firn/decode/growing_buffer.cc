@@ -1,4 +1,4 @@
-#include "firn/decode/json/growing_buffer.h"
+#include "firn/decode/growing_buffer.h"
 
 #include <arrow/buffer.h>
 #include <arrow/memory_pool.h>

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "firn/decode/json/column.h"
-#include "firn/decode/json/number.h"
+#include "firn/decode/column.h"
+#include "firn/decode/number.h"
 
 namespace firn::decode {
 

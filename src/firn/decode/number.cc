@@ -1,4 +1,4 @@
-#include "firn/decode/json/number.h"
+#include "firn/decode/number.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "firn/decode/json/lexical.h"
+#include "firn/decode/lexical.h"
 
 namespace firn::decode {
 

@@ -1,4 +1,4 @@
-#include "firn/decode/json/cell.h"
+#include "firn/decode/cell.h"
 
 #include <array>
 #include <limits>

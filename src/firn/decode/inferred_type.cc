@@ -1,4 +1,4 @@
-#include "firn/decode/json/inferred_type.h"
+#include "firn/decode/inferred_type.h"
 
 #include <fmt/format.h>
 

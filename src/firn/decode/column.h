@@ -8,7 +8,7 @@
 
 #include "firn/base/int128.h"
 #include "firn/base/result.h"
-#include "firn/decode/json/growing_buffer.h"
+#include "firn/decode/growing_buffer.h"
 #include "firn/iceberg/model/type.h"
 
 namespace arrow {

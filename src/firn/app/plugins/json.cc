@@ -1,0 +1,39 @@
+#include "firn/app/plugins/plugins.h"
+
+#include <string>
+
+#include "firn/config/schema.h"
+#include "firn/decode/json/infer_schema.h"
+#include "firn/decode/json/json_decoder.h"
+
+namespace firn::app {
+
+namespace {
+
+/// JSON has no keys of its own beside `format`.
+struct JsonKeys {
+  std::string format = "json";
+};
+
+const config::Schema<JsonKeys>& JsonSchema() {
+  static const auto schema = config::Schema<JsonKeys>().Field("format", &JsonKeys::format, config::Text(),
+                                                              "`json`: each value is one object.");
+  return schema;
+}
+
+}  // namespace
+
+pipeline::DecoderPlugin Json(const PluginDeps& /*deps*/) {
+  const auto parse = [](const config::Node& node,
+                        config::Problems& problems) -> std::optional<pipeline::DecoderSetup> {
+    JsonKeys keys;
+    if (!JsonSchema().Read(node, problems, &keys)) return std::nullopt;
+    return pipeline::DecoderSetup{"json", decode::MakeJsonDecoder, decode::InferSchema};
+  };
+  const auto describe = [](const std::string& path, std::vector<config::FieldDoc>* out) {
+    JsonSchema().Describe(path, out);
+  };
+  return {"json", parse, describe};
+}
+
+}  // namespace firn::app

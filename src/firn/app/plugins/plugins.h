@@ -1,0 +1,15 @@
+#pragma once
+
+#include "firn/app/registry.h"
+#include "firn/pipeline/config_reader.h"
+
+/// One row of the registry each, in a file of its own.
+namespace firn::app {
+
+pipeline::SourcePlugin Kafka(const PluginDeps& deps);
+
+pipeline::DecoderPlugin Json(const PluginDeps& deps);
+
+pipeline::CatalogPlugin Sql(const PluginDeps& deps);
+
+}  // namespace firn::app
