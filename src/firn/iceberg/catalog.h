@@ -69,10 +69,24 @@ class Catalog {
   [[nodiscard]] virtual CatalogCommitResult CommitTable(const TableCommit& commit) = 0;
   /// Removes the entry; files stay unless `purge`.
   virtual Status DropTable(const TableIdentifier& table, bool purge) = 0;
+  /// Files stay where they are. The namespace of `to` must exist; kAlreadyExists when its name is taken.
+  virtual Status RenameTable(const TableIdentifier& from, const TableIdentifier& to) = 0;
   virtual Result<std::vector<TableIdentifier>> ListTables(const Namespace& ns) = 0;
   virtual Result<std::vector<Namespace>> ListNamespaces(const Namespace& parent) = 0;
   virtual Status CreateNamespace(const Namespace& ns, const Properties& properties) = 0;
   virtual Result<bool> NamespaceExists(const Namespace& ns) = 0;
+  /// Its properties. kNotFound when there is no such namespace.
+  virtual Result<Properties> LoadNamespace(const Namespace& ns) = 0;
+  /// Takes the keys of `removals` away (one that is not set is no error) and sets `updates`, as one change.
+  /// kInvalidArgument for a key in both.
+  virtual Status UpdateNamespace(const Namespace& ns, const std::vector<std::string>& removals,
+                                 const Properties& updates) = 0;
+  /// kInvalidArgument, and nothing changed, when tables, views or namespaces are in it.
+  virtual Status DropNamespace(const Namespace& ns) = 0;
 };
+
+/// UpdateNamespace's rule on its arguments, which every catalog checks before it asks its server.
+Status CheckNamespaceUpdate(const Namespace& ns, const std::vector<std::string>& removals,
+                            const Properties& updates);
 
 }  // namespace firn::iceberg

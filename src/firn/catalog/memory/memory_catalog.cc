@@ -1,5 +1,6 @@
 #include "firn/catalog/memory/memory_catalog.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,18 @@ namespace {
 
 Error NoSuchTable(const TableIdentifier& table) {
   return {ErrorKind::kNotFound, fmt::format("table {} does not exist", table.ToString())};
+}
+
+Error NoSuchNamespace(const Namespace& ns) {
+  return {ErrorKind::kNotFound, fmt::format("namespace {} does not exist", fmt::join(ns, "."))};
+}
+
+Error TableExists(const TableIdentifier& table) {
+  return {ErrorKind::kAlreadyExists, fmt::format("table {} exists", table.ToString())};
+}
+
+bool IsIn(const Namespace& ns, const Namespace& parent) {
+  return ns.size() == parent.size() + 1 && std::equal(parent.begin(), parent.end(), ns.begin());
 }
 
 }  // namespace
@@ -42,10 +55,8 @@ Result<LoadedTable> MemoryCatalog::LoadTable(const TableIdentifier& table) {
 Result<LoadedTable> MemoryCatalog::CreateTable(const TableIdentifier& table,
                                                const iceberg::NewTable& definition) {
   const std::lock_guard lock(mutex_);
-  if (!namespaces_.contains(table.ns))
-    return Error(ErrorKind::kNotFound, fmt::format("namespace {} does not exist", fmt::join(table.ns, ".")));
-  if (tables_.contains(table))
-    return Error(ErrorKind::kAlreadyExists, fmt::format("table {} exists", table.ToString()));
+  if (!namespaces_.contains(table.ns)) return NoSuchNamespace(table.ns);
+  if (tables_.contains(table)) return TableExists(table);
   iceberg::NewTable complete = definition;
   if (complete.location.empty())
     complete.location = fmt::format("{}/{}/{}", warehouse_, fmt::join(table.ns, "/"), table.name);
@@ -107,6 +118,17 @@ Status MemoryCatalog::DropTable(const TableIdentifier& table, bool /*purge*/) {
   return Ok();
 }
 
+Status MemoryCatalog::RenameTable(const TableIdentifier& from, const TableIdentifier& to) {
+  const std::lock_guard lock(mutex_);
+  if (!tables_.contains(from)) return NoSuchTable(from);
+  if (!namespaces_.contains(to.ns)) return NoSuchNamespace(to.ns);
+  if (tables_.contains(to)) return TableExists(to);
+  auto entry = tables_.extract(from);
+  entry.key() = to;
+  tables_.insert(std::move(entry));
+  return Ok();
+}
+
 Result<std::vector<TableIdentifier>> MemoryCatalog::ListTables(const Namespace& ns) {
   const std::lock_guard lock(mutex_);
   std::vector<TableIdentifier> tables;
@@ -119,16 +141,15 @@ Result<std::vector<TableIdentifier>> MemoryCatalog::ListTables(const Namespace& 
 Result<std::vector<Namespace>> MemoryCatalog::ListNamespaces(const Namespace& parent) {
   const std::lock_guard lock(mutex_);
   std::vector<Namespace> children;
-  for (const Namespace& ns : namespaces_) {
-    if (ns.size() == parent.size() + 1 && std::equal(parent.begin(), parent.end(), ns.begin()))
-      children.push_back(ns);
+  for (const auto& [ns, properties] : namespaces_) {
+    if (IsIn(ns, parent)) children.push_back(ns);
   }
   return children;
 }
 
-Status MemoryCatalog::CreateNamespace(const Namespace& ns, const iceberg::Properties& /*properties*/) {
+Status MemoryCatalog::CreateNamespace(const Namespace& ns, const iceberg::Properties& properties) {
   const std::lock_guard lock(mutex_);
-  if (!namespaces_.insert(ns).second)
+  if (!namespaces_.emplace(ns, properties).second)
     return Error(ErrorKind::kAlreadyExists, fmt::format("namespace {} exists", fmt::join(ns, ".")));
   return Ok();
 }
@@ -136,6 +157,37 @@ Status MemoryCatalog::CreateNamespace(const Namespace& ns, const iceberg::Proper
 Result<bool> MemoryCatalog::NamespaceExists(const Namespace& ns) {
   const std::lock_guard lock(mutex_);
   return namespaces_.contains(ns);
+}
+
+Result<iceberg::Properties> MemoryCatalog::LoadNamespace(const Namespace& ns) {
+  const std::lock_guard lock(mutex_);
+  auto it = namespaces_.find(ns);
+  if (it == namespaces_.end()) return NoSuchNamespace(ns);
+  return it->second;
+}
+
+Status MemoryCatalog::UpdateNamespace(const Namespace& ns, const std::vector<std::string>& removals,
+                                      const iceberg::Properties& updates) {
+  FIRN_TRY(iceberg::CheckNamespaceUpdate(ns, removals, updates));
+  const std::lock_guard lock(mutex_);
+  auto it = namespaces_.find(ns);
+  if (it == namespaces_.end()) return NoSuchNamespace(ns);
+  for (const std::string& key : removals) it->second.erase(key);
+  for (const auto& [key, value] : updates) it->second[key] = value;
+  return Ok();
+}
+
+Status MemoryCatalog::DropNamespace(const Namespace& ns) {
+  const std::lock_guard lock(mutex_);
+  if (!namespaces_.contains(ns)) return NoSuchNamespace(ns);
+  const bool used =
+      std::any_of(tables_.begin(), tables_.end(), [&](const auto& table) { return table.first.ns == ns; }) ||
+      std::any_of(namespaces_.begin(), namespaces_.end(),
+                  [&](const auto& other) { return IsIn(other.first, ns); });
+  if (used)
+    return Error(ErrorKind::kInvalidArgument, fmt::format("namespace {} is not empty", fmt::join(ns, ".")));
+  namespaces_.erase(ns);
+  return Ok();
 }
 
 void MemoryCatalog::FailNextCommits(std::vector<CommitFault> faults) {

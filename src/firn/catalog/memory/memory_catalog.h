@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -37,10 +36,15 @@ class MemoryCatalog : public iceberg::Catalog {
                                            const iceberg::NewTable& definition) override;
   iceberg::CatalogCommitResult CommitTable(const iceberg::TableCommit& commit) override;
   Status DropTable(const iceberg::TableIdentifier& table, bool purge) override;
+  Status RenameTable(const iceberg::TableIdentifier& from, const iceberg::TableIdentifier& to) override;
   Result<std::vector<iceberg::TableIdentifier>> ListTables(const iceberg::Namespace& ns) override;
   Result<std::vector<iceberg::Namespace>> ListNamespaces(const iceberg::Namespace& parent) override;
   Status CreateNamespace(const iceberg::Namespace& ns, const iceberg::Properties& properties) override;
   Result<bool> NamespaceExists(const iceberg::Namespace& ns) override;
+  Result<iceberg::Properties> LoadNamespace(const iceberg::Namespace& ns) override;
+  Status UpdateNamespace(const iceberg::Namespace& ns, const std::vector<std::string>& removals,
+                         const iceberg::Properties& updates) override;
+  Status DropNamespace(const iceberg::Namespace& ns) override;
 
   /// Faults of the next commits, in order.
   void FailNextCommits(std::vector<CommitFault> faults);
@@ -67,7 +71,7 @@ class MemoryCatalog : public iceberg::Catalog {
   runtime::Clock& clock_;
   mutable std::mutex mutex_;
   std::map<iceberg::TableIdentifier, Entry> tables_;
-  std::set<iceberg::Namespace> namespaces_;
+  std::map<iceberg::Namespace, iceberg::Properties> namespaces_;
   std::deque<CommitFault> faults_;
   std::vector<iceberg::TableCommit> delayed_;
   std::function<void()> before_commit_;

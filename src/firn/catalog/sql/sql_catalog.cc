@@ -54,6 +54,12 @@ Error AsUnknown(const Error& error) {
   return std::move(unknown).WithDomain(error.domain());
 }
 
+/// The status of a change, with an outcome that the database left open by its own kind.
+Status Known(Status changed) {
+  if (changed.ok() || changed.error().kind() != ErrorKind::kIo) return changed;
+  return AsUnknown(changed.error());
+}
+
 Status AfterStored() {
   FIRN_FAULT_POINT(commit_after_stored);
   return Ok();
@@ -145,10 +151,41 @@ Status SqlCatalog::CreateNamespace(const Namespace& ns, const iceberg::Propertie
   return added;
 }
 
+Result<iceberg::Properties> SqlCatalog::LoadNamespace(const Namespace& ns) {
+  FIRN_TRY(RequireNamespace(ns));
+  return rows_.NamespaceProperties(ns);
+}
+
+Status SqlCatalog::UpdateNamespace(const Namespace& ns, const std::vector<std::string>& removals,
+                                   const iceberg::Properties& updates) {
+  FIRN_TRY(iceberg::CheckNamespaceUpdate(ns, removals, updates));
+  FIRN_TRY(RequireNamespace(ns));
+  return Known(rows_.ChangeNamespace(ns, removals, updates));
+}
+
+Status SqlCatalog::DropNamespace(const Namespace& ns) {
+  FIRN_ASSIGN(auto text, NamespaceText(ns));
+  FIRN_TRY(RequireNamespace(ns));
+  FIRN_ASSIGN(auto children, ListNamespaces(ns));
+  Result<bool> removed = children.empty() ? rows_.RemoveNamespace(ns) : Result<bool>(false);
+  if (!removed.ok()) return Known(std::move(removed).error());
+  if (*removed) return Ok();
+  return Error(ErrorKind::kInvalidArgument,
+               fmt::format("namespace {} of catalog '{}' is not empty", text, config_.name))
+      .WithRemedy("Drop or rename what is in it first.");
+}
+
+Status SqlCatalog::RenameTable(const TableIdentifier& from, const TableIdentifier& to) {
+  if (to.name.empty()) return Error(ErrorKind::kInvalidArgument, "a table needs a name");
+  FIRN_TRY(RequireNamespace(to.ns));
+  return Known(rows_.Rename(from, to));
+}
+
 Result<std::string> SqlCatalog::DefaultLocation(const TableIdentifier& table) {
-  FIRN_ASSIGN(auto of_namespace, rows_.NamespaceProperty(table.ns, "location"));
-  std::string location = AsLocation(of_namespace.value_or(config_.warehouse));
-  if (!of_namespace) {
+  FIRN_ASSIGN(const auto properties, rows_.NamespaceProperties(table.ns));
+  const auto own = properties.find("location");
+  std::string location = AsLocation(own == properties.end() ? config_.warehouse : own->second);
+  if (own == properties.end()) {
     for (const auto& level : table.ns) location += "/" + level;
   }
   return location + "/" + table.name;

@@ -35,10 +35,15 @@ class SqlCatalog final : public iceberg::Catalog {
                                            const iceberg::NewTable& definition) override;
   [[nodiscard]] iceberg::CatalogCommitResult CommitTable(const iceberg::TableCommit& commit) override;
   Status DropTable(const iceberg::TableIdentifier& table, bool purge) override;
+  Status RenameTable(const iceberg::TableIdentifier& from, const iceberg::TableIdentifier& to) override;
   Result<std::vector<iceberg::TableIdentifier>> ListTables(const iceberg::Namespace& ns) override;
   Result<std::vector<iceberg::Namespace>> ListNamespaces(const iceberg::Namespace& parent) override;
   Status CreateNamespace(const iceberg::Namespace& ns, const iceberg::Properties& properties) override;
   Result<bool> NamespaceExists(const iceberg::Namespace& ns) override;
+  Result<iceberg::Properties> LoadNamespace(const iceberg::Namespace& ns) override;
+  Status UpdateNamespace(const iceberg::Namespace& ns, const std::vector<std::string>& removals,
+                         const iceberg::Properties& updates) override;
+  Status DropNamespace(const iceberg::Namespace& ns) override;
 
  private:
   SqlCatalog(SqlCatalogConfig config, SqlCatalogDeps deps);

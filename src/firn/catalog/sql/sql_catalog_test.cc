@@ -141,6 +141,55 @@ TEST_F(SqlCatalogTest, NamespacesFollowRowsOfTablesAndProperties) {
   EXPECT_EQ(catalog->CreateNamespace({"a.b"}, {}).error().kind(), ErrorKind::kInvalidArgument);
 }
 
+TEST_F(SqlCatalogTest, NamespacePropertiesAreKeptAndChanged) {
+  auto catalog = OpenWithTable();
+  ASSERT_TRUE(catalog->CreateNamespace({"a"}, {{"owner", "me"}, {"x", "1"}}).ok());
+  EXPECT_EQ(catalog->LoadNamespace({"a"}).value(), (Properties{{"owner", "me"}, {"x", "1"}}));
+  ASSERT_TRUE(catalog->UpdateNamespace({"a"}, {"x", "never-set"}, {{"owner", "you"}, {"y", "2"}}).ok());
+  EXPECT_EQ(catalog->LoadNamespace({"a"}).value(), (Properties{{"owner", "you"}, {"y", "2"}}));
+  EXPECT_EQ(catalog->UpdateNamespace({"a"}, {"y"}, {{"y", "3"}}).error().kind(), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(catalog->LoadNamespace({"nowhere"}).error().kind(), ErrorKind::kNotFound);
+  EXPECT_EQ(catalog->UpdateNamespace({"nowhere"}, {}, {}).error().kind(), ErrorKind::kNotFound);
+  EXPECT_TRUE(catalog->LoadNamespace({"travel"})->empty());
+}
+
+TEST_F(SqlCatalogTest, NamespaceOfAnotherProgramStaysWhenItsLastPropertyGoes) {
+  auto catalog = OpenWithTable();
+  ASSERT_TRUE(
+      Database()->Execute("INSERT INTO iceberg_namespace_properties VALUES ('lake', 'b', 'k', 'v')").ok());
+  ASSERT_TRUE(catalog->UpdateNamespace({"b"}, {"k"}, {}).ok());
+  EXPECT_TRUE(catalog->NamespaceExists({"b"}).value());
+  EXPECT_TRUE(catalog->LoadNamespace({"b"})->empty());
+}
+
+TEST_F(SqlCatalogTest, OnlyAnEmptyNamespaceIsDropped) {
+  auto catalog = OpenWithTable();
+  EXPECT_EQ(catalog->DropNamespace({"travel"}).error().kind(), ErrorKind::kInvalidArgument);
+  ASSERT_TRUE(catalog->CreateNamespace({"a", "b"}, {}).ok());
+  EXPECT_EQ(catalog->DropNamespace({"a"}).error().kind(), ErrorKind::kInvalidArgument);
+  EXPECT_TRUE(catalog->DropNamespace({"a", "b"}).ok());
+  EXPECT_FALSE(catalog->NamespaceExists({"a"}).value()) << "only the one below it made it one";
+  EXPECT_EQ(catalog->DropNamespace({"a", "b"}).error().kind(), ErrorKind::kNotFound);
+  ASSERT_TRUE(catalog->DropTable(kTable, false).ok());
+  EXPECT_TRUE(catalog->DropNamespace({"travel"}).ok());
+}
+
+TEST_F(SqlCatalogTest, RenameKeepsTheMetadataAndRefusesATakenName) {
+  auto catalog = OpenWithTable();
+  auto base = catalog->LoadTable(kTable).value();
+  const TableIdentifier to{{"shop"}, "orders"};
+  EXPECT_EQ(catalog->RenameTable(kTable, to).error().kind(), ErrorKind::kNotFound) << "no namespace shop";
+  ASSERT_TRUE(catalog->CreateNamespace({"shop"}, {}).ok());
+  ASSERT_TRUE(catalog->CreateTable({{"shop"}, "taken"}, Definition()).ok());
+  EXPECT_EQ(catalog->RenameTable(kTable, {{"shop"}, "taken"}).error().kind(), ErrorKind::kAlreadyExists);
+  EXPECT_EQ(catalog->RenameTable({{"travel"}, "none"}, to).error().kind(), ErrorKind::kNotFound);
+  ASSERT_TRUE(catalog->RenameTable(kTable, to).ok());
+  EXPECT_EQ(catalog->LoadTable(kTable).error().kind(), ErrorKind::kNotFound);
+  EXPECT_EQ(catalog->LoadTable(to)->metadata_location, base.metadata_location);
+  auto late = catalog->CommitTable(SetProperty(base, "k", "v"));
+  EXPECT_TRUE(std::holds_alternative<CommitRejected>(late)) << "a commit to the old name finds nothing";
+}
+
 TEST_F(SqlCatalogTest, LocationOfTheNamespaceIsHonoured) {
   auto catalog = Open();
   ASSERT_TRUE(catalog->CreateNamespace({"travel"}, {{"location", "memory://elsewhere/t/"}}).ok());

@@ -34,6 +34,9 @@ CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
 
 constexpr char kThisTable[] = " WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?";
 
+/// The property of a namespace that has nothing else.
+const std::string kExists = "exists";
+
 Namespace SplitLevels(const std::string& text) {
   Namespace levels;
   size_t from = 0;
@@ -51,6 +54,11 @@ bool IsAtOrBelow(const Namespace& ns, const Namespace& above) {
 
 Error NoSuchTable(const TableIdentifier& table, const std::string& catalog) {
   return {ErrorKind::kNotFound, fmt::format("table {} is not in catalog '{}'", table.ToString(), catalog)};
+}
+
+Error Taken(const TableIdentifier& table, const std::string& catalog) {
+  return {ErrorKind::kAlreadyExists,
+          fmt::format("table {} is already in catalog '{}'", table.ToString(), catalog)};
 }
 
 }  // namespace
@@ -124,8 +132,7 @@ Status TableRows::Insert(const TableIdentifier& table, const std::string& metada
   auto inserted = session->Change(sql, {catalog_name_, ns, table.name, metadata_location});
   if (inserted.ok()) return Ok();
   if (inserted.error().kind() != ErrorKind::kAlreadyExists) return std::move(inserted).error();
-  return Error(ErrorKind::kAlreadyExists,
-               fmt::format("table {} is already in catalog '{}'", table.ToString(), catalog_name_));
+  return Taken(table, catalog_name_);
 }
 
 Result<bool> TableRows::Swap(const TableIdentifier& table, const std::string& from, const std::string& to) {
@@ -147,6 +154,19 @@ Result<bool> TableRows::Remove(const TableIdentifier& table, const std::string& 
       session->Change(fmt::format("DELETE FROM iceberg_tables{} AND metadata_location = ?", kThisTable),
                       {catalog_name_, ns, table.name, metadata_location}));
   return changed == 1;
+}
+
+Status TableRows::Rename(const TableIdentifier& from, const TableIdentifier& to) {
+  FIRN_ASSIGN(auto from_ns, NamespaceText(from.ns));
+  FIRN_ASSIGN(auto to_ns, NamespaceText(to.ns));
+  FIRN_ASSIGN(auto session, pool_.Get());
+  FIRN_ASSIGN(auto filter, TableFilter(*session));
+  auto renamed = session->Change(
+      fmt::format("UPDATE iceberg_tables SET table_namespace = ?, table_name = ?{}{}", kThisTable, filter),
+      {to_ns, to.name, catalog_name_, from_ns, from.name});
+  if (!renamed.ok() && renamed.error().kind() == ErrorKind::kAlreadyExists) return Taken(to, catalog_name_);
+  if (!renamed.ok()) return std::move(renamed).error();
+  return *renamed == 1 ? Ok() : Status(NoSuchTable(from, catalog_name_));
 }
 
 Result<std::vector<TableIdentifier>> TableRows::List(const Namespace& ns) {
@@ -187,7 +207,7 @@ Status TableRows::AddNamespace(const Namespace& ns, const Properties& properties
   FIRN_ASSIGN(auto session, pool_.Get());
   FIRN_ASSIGN(auto transaction, db::Transaction::Begin(*session));
   Properties all = properties;
-  all.insert({"exists", "true"});
+  all.insert({kExists, "true"});
   for (const auto& [key, value] : all) {
     FIRN_TRY(session->Change(
         "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) "
@@ -197,15 +217,58 @@ Status TableRows::AddNamespace(const Namespace& ns, const Properties& properties
   return transaction.Commit();
 }
 
-Result<std::optional<std::string>> TableRows::NamespaceProperty(const Namespace& ns, const std::string& key) {
+Result<Properties> TableRows::NamespaceProperties(const Namespace& ns) {
   FIRN_ASSIGN(auto text, NamespaceText(ns));
   FIRN_ASSIGN(auto session, pool_.Get());
-  FIRN_ASSIGN(
-      auto rows,
-      session->Query("SELECT property_value FROM iceberg_namespace_properties WHERE catalog_name = ? AND "
-                     "namespace = ? AND property_key = ?",
-                     {catalog_name_, text, key}));
-  return rows.empty() ? std::nullopt : std::optional(rows[0].text(0));
+  FIRN_ASSIGN(auto rows, session->Query("SELECT property_key, property_value FROM "
+                                        "iceberg_namespace_properties WHERE catalog_name = ? AND "
+                                        "namespace = ? AND property_key <> ?",
+                                        {catalog_name_, text, kExists}));
+  Properties properties;
+  for (const auto& row : rows) properties[row.text(0)] = row.text(1);
+  return properties;
+}
+
+Status TableRows::ChangeNamespace(const Namespace& ns, const std::vector<std::string>& removals,
+                                  const Properties& updates) {
+  FIRN_ASSIGN(auto text, NamespaceText(ns));
+  FIRN_ASSIGN(auto session, pool_.Get());
+  FIRN_ASSIGN(auto transaction, db::Transaction::Begin(*session));
+  for (const auto& key : removals) {
+    FIRN_TRY(session->Change(
+        "DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ? AND "
+        "property_key = ?",
+        {catalog_name_, text, key}));
+  }
+  Properties all = updates;
+  all.insert({kExists, "true"});
+  for (const auto& [key, value] : all) FIRN_TRY(SetProperty(*session, text, key, value));
+  return transaction.Commit();
+}
+
+Status TableRows::SetProperty(db::Session& session, const std::string& ns, const std::string& key,
+                              const std::string& value) {
+  auto set = session.Change(
+      "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) "
+      "VALUES (?, ?, ?, ?) ON CONFLICT (catalog_name, namespace, property_key) "
+      "DO UPDATE SET property_value = excluded.property_value",
+      {catalog_name_, ns, key, value});
+  return set.ok() ? Ok() : Status(std::move(set).error());
+}
+
+Result<bool> TableRows::RemoveNamespace(const Namespace& ns) {
+  FIRN_ASSIGN(auto text, NamespaceText(ns));
+  FIRN_ASSIGN(auto session, pool_.Get());
+  FIRN_ASSIGN(auto transaction, db::Transaction::Begin(*session));
+  FIRN_ASSIGN(auto used, session->Query("SELECT count(*) FROM iceberg_tables WHERE catalog_name = ? AND "
+                                        "table_namespace = ?",
+                                        {catalog_name_, text}));
+  if (used.at(0).integer(0) > 0) return false;
+  FIRN_TRY(
+      session->Change("DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?",
+                      {catalog_name_, text}));
+  FIRN_TRY(transaction.Commit());
+  return true;
 }
 
 }  // namespace firn::catalog::sql

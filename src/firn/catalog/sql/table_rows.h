@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,17 +36,27 @@ class TableRows {
   Result<bool> Swap(const iceberg::TableIdentifier& table, const std::string& from, const std::string& to);
   /// False when the row is not there with this location.
   Result<bool> Remove(const iceberg::TableIdentifier& table, const std::string& metadata_location);
+  /// kNotFound when `from` is not there or is a view, kAlreadyExists when `to` is taken.
+  Status Rename(const iceberg::TableIdentifier& from, const iceberg::TableIdentifier& to);
   Result<std::vector<iceberg::TableIdentifier>> List(const iceberg::Namespace& ns);
 
   /// Every namespace that a table or a property names; those above them are not listed by themselves.
   Result<std::vector<iceberg::Namespace>> Namespaces();
   Result<bool> NamespaceExists(const iceberg::Namespace& ns);
   Status AddNamespace(const iceberg::Namespace& ns, const iceberg::Properties& properties);
-  Result<std::optional<std::string>> NamespaceProperty(const iceberg::Namespace& ns, const std::string& key);
+  /// Without `exists`; empty also for a namespace that is not there.
+  Result<iceberg::Properties> NamespaceProperties(const iceberg::Namespace& ns);
+  /// The namespace stays where its last property goes.
+  Status ChangeNamespace(const iceberg::Namespace& ns, const std::vector<std::string>& removals,
+                         const iceberg::Properties& updates);
+  /// False, and nothing removed, when it has tables or views.
+  Result<bool> RemoveNamespace(const iceberg::Namespace& ns);
 
  private:
   Result<bool> HasTables(db::Session& session);
   Status MakeTables(db::Session& session);
+  Status SetProperty(db::Session& session, const std::string& ns, const std::string& key,
+                     const std::string& value);
   /// ` AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)` where the layout has that column.
   Result<std::string> TableFilter(db::Session& session);
 
