@@ -168,7 +168,7 @@ Result<record::Batch> DeadLetterRows(const std::vector<DeadLetter>& letters, con
     return FromArrow(status);
   auto rows = (*builder)->Flush();
   if (!rows.ok()) return FromArrow(rows.status());
-  return record::Batch{*rows, table_schema.schema_id(), 0};
+  return record::Batch{.rows = *rows, .schema_id = table_schema.schema_id()};
 }
 
 }  // namespace firn::write

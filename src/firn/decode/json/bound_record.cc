@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "firn/decode/inferred_type.h"
+#include "firn/decode/evolution.h"
 
 namespace firn::decode {
 
@@ -31,45 +31,8 @@ std::vector<std::string> SplitPath(std::string_view from) {
   return broken ? std::vector<std::string>() : parts;
 }
 
-int Digits(TimeUnit unit) {
-  switch (unit) {
-    case TimeUnit::kNone:
-      return -1;
-    case TimeUnit::kSeconds:
-      return 0;
-    case TimeUnit::kMillis:
-      return 3;
-    case TimeUnit::kMicros:
-      return 6;
-    case TimeUnit::kNanos:
-      return 9;
-  }
-  return -1;
-}
-
-bool IsTimeLike(TypeId id) {
-  switch (id) {
-    case TypeId::kDate:
-    case TypeId::kTime:
-    case TypeId::kTimestamp:
-    case TypeId::kTimestampTz:
-    case TypeId::kTimestampNs:
-    case TypeId::kTimestampTzNs:
-      return true;
-    default:
-      return false;
-  }
-}
-
 Error BadMapping(const NestedField& field, std::string_view why) {
   return {ErrorKind::kInvalidArgument, fmt::format("column '{}': {}", field.name, why)};
-}
-
-int32_t CountFields(const Type& type) {
-  int32_t count = 0;
-  for (const NestedField& field : type.fields())
-    count += (type.id() == TypeId::kStruct ? 1 : 0) + CountFields(*field.type);
-  return count;
 }
 
 }  // namespace
@@ -85,7 +48,7 @@ Status BoundRecord::Bind() {
   root_field_.required = true;
   root_field_.type = bound_.schema->as_struct();
   FIRN_ASSIGN(root_, Column::Make(root_field_, bound_.pool));
-  field_count_ = CountFields(*root_field_.type);
+  field_count_ = CountNamedFields(*root_field_.type);
   AddShape(root_.get(), 0);
   for (const auto& child : root_->children()) FIRN_TRY(BindTopLevel(*child));
   if (bound_.unknown_fields == UnknownFields::kRescue && rescued_ == nullptr) {
@@ -106,6 +69,7 @@ Status BoundRecord::BindTopLevel(Column& column) {
     rescued_ = &column;
     return Ok();
   }
+  if (field.name == kKafkaColumn) return Ok();  // no field of a record goes there
   FIRN_TRY(BindNested(column, false));
   const auto mapping = bound_.mappings.find(field.id);
   if (mapping == bound_.mappings.end() || mapping->second.from.empty()) {
@@ -121,7 +85,7 @@ Status BoundRecord::BindTopLevel(Column& column) {
     return BadMapping(field,
                       fmt::format("a unit is for dates and times, not for {}", field.type->ToString()));
   }
-  column.binding().epoch_digits = Digits(mapping->second.epoch_unit);
+  column.binding().epoch_digits = EpochDigits(mapping->second.epoch_unit);
   return Ok();
 }
 
@@ -158,7 +122,7 @@ Status BoundRecord::BindNested(Column& column, bool is_map_key) {
     return Error(ErrorKind::kUnsupported,
                  fmt::format("map keys of type {} cannot come from JSON", column.type().ToString()));
   }
-  column.binding().may_widen = !is_map_key && MayWiden(column);
+  column.binding().may_widen = !is_map_key && MayWiden(bound_, column.field().id);
   if (id == TypeId::kStruct) BindStruct(column);
   for (size_t i = 0; i < column.children().size(); ++i) {
     FIRN_TRY_CTX(BindNested(column.child(i), id == TypeId::kMap && i == 0),
@@ -188,30 +152,9 @@ KeySlot* BoundRecord::Remember(ObjectShape& shape, std::string_view name) {
 }
 
 std::string BoundRecord::WhyNotAddable(const ObjectShape& shape, std::string_view name) const {
-  if (bound_.evolution == Evolution::kNone) return "no column takes it";
-  if (shape.parent_id() < 0) return "it lies in an object whose fields are mapped one by one";
-  if (name.empty()) return "it has no name";
-  if (shape.parent_id() == 0 && iceberg::IsReservedColumnName(name)) return "Iceberg reserves the name";
-  if (shape.parent_id() == 0 && (name == kRescuedColumn || name == kKafkaColumn))
-    return "Firn uses the name itself";
-  for (const auto& child : shape.owner()->children()) {
-    if (child->field().name == name) return "a column of this name is read from another field";
-    if (EqualsIgnoringCase(child->field().name, name)) {
-      return fmt::format("it differs only in case from '{}'", child->field().name);
-    }
-  }
-  for (const record::RefusedChange& refused : bound_.refused) {
-    if (refused.field_id == shape.parent_id() && refused.name == name) return refused.why;
-  }
-  return {};
-}
-
-bool BoundRecord::MayWiden(const Column& column) const {
-  if (bound_.evolution != Evolution::kAddAndWiden) return false;
-  return std::none_of(bound_.refused.begin(), bound_.refused.end(),
-                      [&](const record::RefusedChange& refused) {
-                        return refused.name.empty() && refused.field_id == column.field().id;
-                      });
+  if (bound_.evolution != Evolution::kNone && shape.parent_id() < 0)
+    return "it lies in an object whose fields are mapped one by one";
+  return decode::WhyNotAddable(bound_, shape.parent_id(), shape.owner()->type().fields(), name);
 }
 
 }  // namespace firn::decode

@@ -37,7 +37,6 @@ class BoundRecord {
   Status BindPath(Column& column, std::string_view from);
   Status BindNested(Column& column, bool is_map_key);
   void BindStruct(Column& column);
-  bool MayWiden(const Column& column) const;
   ObjectShape* AddShape(Column* owner, int32_t parent_id);
   std::string WhyNotAddable(const ObjectShape& shape, std::string_view name) const;
 

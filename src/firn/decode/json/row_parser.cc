@@ -438,19 +438,7 @@ bool RowParser::Settle(Column& column, const uint8_t* token, const CellOutcome& 
 
 /// Notes the wider type; the row is dropped at its end, so any cell will do.
 bool RowParser::Widen(Column& column, const CellOutcome& outcome) {
-  iceberg::TypePtr wider;
-  switch (column.type_id()) {
-    case TypeId::kInt:
-      wider = Type::Primitive(TypeId::kLong);
-      break;
-    case TypeId::kFloat:
-      wider = Type::Primitive(TypeId::kDouble);
-      break;
-    default:
-      wider = Type::Decimal(static_cast<int32_t>(outcome.decimal_digits), column.type().scale());
-      break;
-  }
-  needs_.widened.push_back({column.field().id, std::move(wider)});
+  needs_.widened.push_back({column.field().id, WiderType(column, outcome)});
   column.AppendNull();
   return true;
 }

@@ -9,39 +9,9 @@
 #include "firn/decode/inferred_type.h"
 #include "firn/decode/json/bound_record.h"
 #include "firn/decode/json/walker.h"
+#include "firn/decode/row_decoder.h"
 
 namespace firn::decode {
-
-enum class RowOutcome : uint8_t {
-  kRow,          ///< one row was added to every column
-  kNeedsChange,  ///< a good record, but the schema has no room for it; nothing was added
-  kBad,          ///< see failure(); nothing was added
-};
-
-/// What a record needs that the schema has not.
-struct Needs {
-  struct Field {
-    int32_t parent_id = 0;
-    std::string name;
-    InferredType type;
-  };
-  struct Widening {
-    int32_t field_id = 0;
-    iceberg::TypePtr type;
-  };
-  std::vector<Field> added;
-  std::vector<Widening> widened;
-  bool empty() const { return added.empty() && widened.empty(); }
-  void clear() {
-    added.clear();
-    widened.clear();
-  }
-};
-
-struct Failure {
-  std::string_view reason;  ///< decode/reasons.h
-  std::string message;
-};
 
 /// Parses records straight into the columns of a BoundRecord: each token is looked at once, nothing is kept
 /// of a record but its cells.

@@ -1,4 +1,4 @@
-#include "firn/decode/json/change_collector.h"
+#include "firn/decode/change_collector.h"
 
 #include <algorithm>
 

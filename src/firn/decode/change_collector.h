@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "firn/decode/json/row_parser.h"
+#include "firn/decode/evolution.h"
 #include "firn/record/schema_delta.h"
 
 namespace firn::decode {
