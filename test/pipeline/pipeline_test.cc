@@ -75,7 +75,7 @@ class PipelineTest : public ::testing::Test {
     };
     deps.make_decoder = [](const decode::BoundSchema& bound) { return decode::MakeJsonDecoder(bound); };
     deps.infer_schema = [](const std::vector<record::RawBatch>& sample) {
-      return decode::InferSchema(sample);
+      return decode::InferJsonSchema(sample);
     };
     deps.lanes = 2;
     deps.clock = &runtime::SystemClock();

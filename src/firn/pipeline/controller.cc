@@ -96,9 +96,16 @@ Status Controller::Run(const std::stop_token& stop, const std::stop_token& abort
   return ended;
 }
 
+Result<iceberg::SchemaPtr> Controller::InferColumnsAndTell() {
+  FIRN_ASSIGN(decode::InferredSchema inferred, InferFromSource(deps_));
+  for (const std::string& note : inferred.notes)
+    obs::Log(obs::Level::kWarning, "inferred columns: " + note, {{"pipeline", config_.id}});
+  return inferred.schema;
+}
+
 Status Controller::SetUp() {
   FIRN_ASSIGN(auto opened, OpenOrCreateTable(*deps_.catalog, config_.table, *deps_.ids,
-                                             [this] { return InferFromSource(deps_); }));
+                                             [this] { return InferColumnsAndTell(); }));
   io_ = std::make_unique<runtime::Executor>("io", static_cast<size_t>(deps_.lanes));
   commit_thread_ = std::make_unique<runtime::Executor>("commit", 1);
   commit::CommitterConfig committer;

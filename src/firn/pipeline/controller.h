@@ -43,6 +43,7 @@ class Controller {
   Status Run(const std::stop_token& stop, const std::stop_token& abort);
 
  private:
+  Result<iceberg::SchemaPtr> InferColumnsAndTell();
   Status SetUp();
   Status Loop(const std::stop_token& stop, const std::stop_token& abort);
   Status Turn();

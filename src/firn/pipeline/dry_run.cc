@@ -42,7 +42,9 @@ Result<iceberg::TableMetadata> TableOrDefinition(const PipelineConfig& config, c
   if (loaded.error().kind() != ErrorKind::kNotFound || !config.table.create) return std::move(loaded).error();
   iceberg::SchemaPtr schema;
   if (config.table.columns.empty()) {
-    FIRN_ASSIGN(schema, InferFromSource(deps));
+    FIRN_ASSIGN(auto inferred, InferFromSource(deps));
+    schema = std::move(inferred.schema);
+    for (const std::string& note : inferred.notes) text += note + "\n";
   } else {
     FIRN_ASSIGN(schema, SchemaOfColumns(config.table.columns, config.table.format_version));
   }

@@ -96,7 +96,7 @@ std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps)
   return std::make_unique<PipelineImpl>(std::move(config), std::move(deps));
 }
 
-Result<iceberg::SchemaPtr> InferFromSource(const PipelineDeps& deps) {
+Result<decode::InferredSchema> InferFromSource(const PipelineDeps& deps) {
   FIRN_ASSIGN(auto batches, SampleFromStart(deps, kInferenceSample));
   int64_t records = 0;
   for (const auto& batch : batches) records += static_cast<int64_t>(batch.size());

@@ -7,6 +7,7 @@
 
 #include "firn/base/result.h"
 #include "firn/decode/decoder.h"
+#include "firn/decode/inferred_schema.h"
 #include "firn/iceberg/catalog.h"
 #include "firn/pipeline/config.h"
 #include "firn/pipeline/status.h"
@@ -35,7 +36,7 @@ struct PipelineDeps {
   /// `--dry-run`).
   std::function<Result<std::unique_ptr<source::Source>>(int lanes)> make_source;
   DecoderFactory make_decoder;
-  std::function<Result<iceberg::SchemaPtr>(const std::vector<record::RawBatch>&)>
+  std::function<Result<decode::InferredSchema>(const std::vector<record::RawBatch>&)>
       infer_schema;  ///< for tables without declared columns
   int lanes = 1;
   runtime::Clock* clock = nullptr;
@@ -74,7 +75,7 @@ std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps)
 
 /// Columns found in a sample of the source's records from the configured start; kNotFound when there are
 /// none.
-Result<iceberg::SchemaPtr> InferFromSource(const PipelineDeps& deps);
+Result<decode::InferredSchema> InferFromSource(const PipelineDeps& deps);
 
 /// `firn run --dry-run`: reads and decodes a sample; writes nothing. Text for people.
 Result<std::string> DryRun(const PipelineConfig& config, const PipelineDeps& deps, int64_t sample_records);

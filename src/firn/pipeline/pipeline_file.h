@@ -9,6 +9,7 @@
 
 #include "firn/base/result.h"
 #include "firn/decode/decoder.h"
+#include "firn/decode/inferred_schema.h"
 #include "firn/iceberg/catalog.h"
 #include "firn/pipeline/config.h"
 #include "firn/record/raw_batch.h"
@@ -39,7 +40,7 @@ struct SourceSetup {
 struct DecoderSetup {
   std::string format;  ///< plug-in
   std::function<Result<std::unique_ptr<decode::Decoder>>(const decode::BoundSchema&)> make;
-  std::function<Result<iceberg::SchemaPtr>(const std::vector<record::RawBatch>&)> infer;
+  std::function<Result<decode::InferredSchema>(const std::vector<record::RawBatch>&)> infer;
 };
 
 struct PipelineSetup {

@@ -28,7 +28,7 @@ pipeline::DecoderPlugin Json(const PluginDeps& /*deps*/) {
                         config::Problems& problems) -> std::optional<pipeline::DecoderSetup> {
     JsonKeys keys;
     if (!JsonSchema().Read(node, problems, &keys)) return std::nullopt;
-    return pipeline::DecoderSetup{"json", decode::MakeJsonDecoder, decode::InferSchema};
+    return pipeline::DecoderSetup{"json", decode::MakeJsonDecoder, decode::InferJsonSchema};
   };
   const auto describe = [](const std::string& path, std::vector<config::FieldDoc>* out) {
     JsonSchema().Describe(path, out);

@@ -163,9 +163,4 @@ Result<InferredSchema> InferJsonSchema(const std::vector<record::RawBatch>& samp
   }
 }
 
-Result<iceberg::SchemaPtr> InferSchema(const std::vector<record::RawBatch>& sample) {
-  FIRN_ASSIGN(InferredSchema inferred, InferJsonSchema(sample));
-  return std::move(inferred.schema);
-}
-
 }  // namespace firn::decode
