@@ -361,8 +361,8 @@ void Committer::RemoveUnsubmitted(const TableBatch& batch, const std::shared_ptr
 CommitOutcome Committer::CommitStart(const record::Positions& start, std::stop_token abort) {
   TableBatch batch;
   for (const auto& [partition, position] : start) {
-    batch.ranges.emplace(
-        partition, record::PositionRange{position.next, position.next, position.identity, std::nullopt});
+    batch.ranges.emplace(partition, record::PositionRange{position.next, position.next, position.identity,
+                                                          std::nullopt, position.cursor});
   }
   return Attempt(*this, batch, /*marker=*/true, std::move(abort)).Run();
 }

@@ -256,7 +256,10 @@ Status Lane::AdvanceTo(const record::RawBatch& raw, size_t next_record) {
   range.from = record_at_ == 0 ? raw.range.from : raw.offsets[record_at_];
   range.to = whole ? raw.range.to : raw.offsets[next_record];
   range.identity = raw.range.identity;
-  if (whole) range.last = raw.range.last;
+  if (whole) {
+    range.last = raw.range.last;
+    range.cursor = raw.range.cursor;  // a batch cut in the middle stays with the cursor before it
+  }
   const std::lock_guard lock(mutex_);
   if (auto origin = origins_.find(raw.partition); origin != origins_.end()) {
     range.from = std::min(range.from, origin->second);

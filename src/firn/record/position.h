@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -35,7 +36,13 @@ struct Fingerprint {
 struct SourceCursor {
   int64_t at = 0;    ///< the position it was taken at: the source reads on from there and skips up to `next`
   std::string text;  ///< compact JSON of the source's own
-  bool operator==(const SourceCursor&) const = default;
+  /// The part of the text that changes seldom, shared by the cursors of many batches; may be null.
+  std::shared_ptr<const std::string> base = nullptr;
+
+  bool operator==(const SourceCursor& other) const {
+    return at == other.at && text == other.text && base_text() == other.base_text();
+  }
+  std::string base_text() const { return base == nullptr ? std::string() : *base; }
 };
 
 /// Where a pipeline stands in one partition: the next position to read.

@@ -40,6 +40,7 @@ record::Positions Advance(record::Positions positions, const record::PositionRan
     if (!range.identity.cluster_id.empty()) position.identity.cluster_id = range.identity.cluster_id;
     if (!range.identity.topic_id.empty()) position.identity.topic_id = range.identity.topic_id;
     if (range.last) position.last = range.last;
+    if (range.cursor) position.cursor = range.cursor;
   }
   return positions;
 }
@@ -57,6 +58,7 @@ Status JoinRange(record::PositionRanges& ranges, const record::SourcePartition& 
   range.to = next.to;
   range.identity = next.identity;
   if (next.last) range.last = next.last;
+  if (next.cursor) range.cursor = next.cursor;
   return Ok();
 }
 

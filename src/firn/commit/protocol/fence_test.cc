@@ -69,6 +69,32 @@ TEST(Fence, JoinRangeTakesOnlyWhatJoins) {
   EXPECT_EQ(ranges.at(kP0).to, 12);
 }
 
+TEST(Fence, ARangeWithoutACursorKeepsTheOlderOne) {
+  const record::SourceCursor at_10{10, "ten"};
+  const record::SourceCursor at_20{20, "twenty"};
+  PositionRanges ranges;
+  PositionRange first = Range(0, 10);
+  first.cursor = at_10;
+  ASSERT_TRUE(JoinRange(ranges, kP0, first).ok());
+  ASSERT_TRUE(JoinRange(ranges, kP0, Range(10, 15)).ok());
+  EXPECT_EQ(ranges.at(kP0).cursor, at_10) << "a batch cut in the middle: the source skips 5 records";
+  Positions table = Advance({}, ranges);
+  EXPECT_EQ(table.at(kP0).cursor, at_10);
+  table = Advance(table, {{kP0, Range(15, 17)}});
+  EXPECT_EQ(table.at(kP0).cursor, at_10);
+  PositionRange last = Range(17, 20);
+  last.cursor = at_20;
+  EXPECT_EQ(Advance(table, {{kP0, last}}).at(kP0).cursor, at_20);
+}
+
+TEST(Fence, ACursorCanChangeWithoutRecords) {
+  PositionRange opened = Range(10, 10);
+  opened.cursor = record::SourceCursor{10, "another file"};
+  const Positions table = Advance({{kP0, {10, kLog, std::nullopt}}}, {{kP0, opened}});
+  EXPECT_EQ(table.at(kP0).next, 10);
+  EXPECT_EQ(table.at(kP0).cursor, opened.cursor);
+}
+
 TEST(FenceDeathTest, AdvanceNeverMovesBackwards) {
   const Positions table{{kP0, {10, kLog, std::nullopt}}};
   EXPECT_DEATH(Advance(table, {{kP0, Range(10, 9)}}), "backwards");

@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -21,7 +22,13 @@ constexpr int kProgressVersion = 1;
 Error Corrupt(std::string why) { return {ErrorKind::kCorrupt, "progress property: " + std::move(why)}; }
 
 // One entry a topic and identity: {"topic","cluster","topic-id","at":{"<partition>":[next, offset, timestamp,
-// "hash"]}}.
+// "hash", {"at","text","base"}]}}; fingerprint and cursor are there where the source has them.
+json EncodeCursor(const record::SourceCursor& cursor) {
+  json entry = {{"at", cursor.at}, {"text", cursor.text}};
+  if (cursor.base != nullptr) entry["base"] = *cursor.base;
+  return entry;
+}
+
 json EncodePosition(const PartitionPosition& position) {
   json entry = json::array({position.next});
   if (position.last) {
@@ -29,6 +36,7 @@ json EncodePosition(const PartitionPosition& position) {
     entry.push_back(position.last->timestamp_ms);
     entry.push_back(fmt::format("{:016x}", position.last->hash));
   }
+  if (position.cursor) entry.push_back(EncodeCursor(*position.cursor));
   return entry;
 }
 
@@ -57,14 +65,34 @@ Result<int32_t> ParsePartition(const std::string& text) {
   return value;
 }
 
+Result<record::SourceCursor> DecodeCursor(const json& entry, int64_t next) {
+  const auto at = entry.find("at");
+  const auto text = entry.find("text");
+  const auto base = entry.find("base");
+  if (at == entry.end() || !at->is_number_integer() || text == entry.end() || !text->is_string() ||
+      (base != entry.end() && !base->is_string())) {
+    return Corrupt("a cursor needs \"at\" and \"text\"");
+  }
+  record::SourceCursor cursor{at->get<int64_t>(), text->get<std::string>()};
+  if (cursor.at > next) return Corrupt("a cursor lies behind its position");
+  if (base != entry.end()) cursor.base = std::make_shared<const std::string>(base->get<std::string>());
+  return cursor;
+}
+
 Result<PartitionPosition> DecodePosition(const json& entry, const SourceIdentity& identity) {
-  if (!entry.is_array() || (entry.size() != 1 && entry.size() != 4))
-    return Corrupt("a position is [next] or [next, offset, time, hash]");
-  for (size_t i = 0; i < entry.size() && i < 3; ++i) {
+  const size_t numbers = !entry.is_array()                            ? 0
+                         : !entry.empty() && entry.back().is_object() ? entry.size() - 1
+                                                                      : entry.size();
+  if (numbers != 1 && numbers != 4)
+    return Corrupt("a position is [next] or [next, offset, time, hash], with or without a cursor");
+  for (size_t i = 0; i < numbers && i < 3; ++i) {
     if (!entry[i].is_number_integer()) return Corrupt("a position holds something that is not an integer");
   }
   PartitionPosition position{entry[0].get<int64_t>(), identity, std::nullopt};
-  if (entry.size() == 1) return position;
+  if (entry.size() > numbers) {
+    FIRN_ASSIGN(position.cursor, DecodeCursor(entry.back(), position.next));
+  }
+  if (numbers == 1) return position;
   if (!entry[3].is_string()) return Corrupt("a fingerprint's hash is not text");
   const auto& hex = entry[3].get_ref<const std::string&>();
   record::Fingerprint last{entry[1].get<int64_t>(), entry[2].get<int64_t>(), 0};
@@ -156,7 +184,9 @@ std::string EncodeRanges(const record::PositionRanges& ranges, const record::Pos
   for (const auto& [partition, range] : ranges) {
     if (!range.empty()) object[partition.topic][std::to_string(partition.partition)] = {range.from, range.to};
   }
-  if (merged.size() <= kWholeMapPartitions) {
+  const bool has_cursors =
+      std::ranges::any_of(merged, [](const auto& entry) { return entry.second.cursor.has_value(); });
+  if (merged.size() <= kWholeMapPartitions && !has_cursors) {
     for (const auto& [partition, position] : merged) {
       json& entry = object[partition.topic][std::to_string(partition.partition)];
       if (entry.is_null()) entry = {position.next, position.next};

@@ -47,7 +47,8 @@ inline constexpr char kSummaryValidThrough[] = "firn.valid-through";
 inline constexpr char kCreatedByFirn[] = "firn.created";
 
 /// The ranges of a batch as `firn.ranges` carries them: {"topic":{"0":[from,to]}}. With a small map (at most
-/// kWholeMapPartitions) the partitions that did not move are in it too as [at,at], and "*" is true.
+/// kWholeMapPartitions) the partitions that did not move are in it too as [at,at], and "*" is true; never
+/// where positions have cursors, without which a number says nothing.
 inline constexpr size_t kWholeMapPartitions = 64;
 std::string EncodeRanges(const record::PositionRanges& ranges, const record::Positions& merged);
 /// The positions after the commit if the text holds the whole map, empty otherwise.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "firn/commit/protocol/fence.h"
+
 namespace firn::commit {
 namespace {
 
@@ -25,6 +27,21 @@ TEST(Progress, SurvivesEncodingWithEveryDetail) {
   auto decoded = DecodeProgress(EncodeProgress(Example()));
   ASSERT_TRUE(decoded.ok()) << decoded.error().ToString();
   EXPECT_EQ(*decoded, Example());
+}
+
+record::SourceCursor Cursor(int64_t at, std::string text, std::string base = {}) {
+  record::SourceCursor cursor{at, std::move(text)};
+  if (!base.empty()) cursor.base = std::make_shared<const std::string>(std::move(base));
+  return cursor;
+}
+
+TEST(Progress, CursorsTravelWithTheirPositions) {
+  Progress progress = Example();
+  progress.positions[{"files", 0}] = {10, {}, std::nullopt, Cursor(7, R"({"file":"a"})")};
+  progress.positions[{"files", 1}] = {10, {}, Fingerprint{9, 8, 7}, Cursor(10, "", "seldom changes")};
+  auto decoded = DecodeProgress(EncodeProgress(progress));
+  ASSERT_TRUE(decoded.ok()) << decoded.error().ToString();
+  EXPECT_EQ(*decoded, progress);
 }
 
 TEST(Progress, IsOneLineOfCompactJson) {
@@ -54,7 +71,9 @@ TEST(Progress, BadPositionsAreRefused) {
   const char* head =
       R"({"v":1,"table":"t","branch":"main","snapshot":1,"seq":1,"epoch":1,"commit":"c","sources":[{"topic":"x","at":)";
   for (const char* at : {R"({"-1":[0]})", R"({"x":[0]})", R"({"0":[]})", R"({"0":["1"]})", R"({"0":[1,2]})",
-                         R"({"0":[1,2,3,"zz"]})", R"([1])"}) {
+                         R"({"0":[1,2,3,"zz"]})", R"([1])", R"({"0":[{}]})", R"({"0":[1,{}]})",
+                         R"({"0":[1,{"at":2,"text":""}]})", R"({"0":[1,{"at":1,"text":3}]})",
+                         R"({"0":[1,2,{"at":1,"text":""}]})"}) {
     EXPECT_FALSE(DecodeProgress(std::string(head) + at + "}]}").ok()) << at;
   }
 }
@@ -66,6 +85,15 @@ TEST(Ranges, SmallMapsCarryEveryPartition) {
   ASSERT_TRUE(map.ok());
   ASSERT_TRUE(map->has_value());
   EXPECT_EQ(**map, merged);
+}
+
+TEST(Ranges, PositionsWithCursorsAreNoWholeMap) {
+  const record::PositionRanges ranges{{{"files", 0}, PositionRange{0, 5, {}, std::nullopt, Cursor(5, "x")}}};
+  const std::string text = EncodeRanges(ranges, Advance({}, ranges));
+  auto map = DecodeWholeMap(text);
+  ASSERT_TRUE(map.ok());
+  EXPECT_FALSE(map->has_value()) << "a number alone must not be taken for a place to go on";
+  EXPECT_NE(text.find("[0,5]"), std::string::npos);
 }
 
 TEST(Ranges, LargeMapsCarryOnlyWhatMoved) {
