@@ -77,25 +77,17 @@ size_t TakeHeader(const char* data, size_t size, size_t count, void* target) {
   return line.size();
 }
 
-ErrorKind KindOf(CURLcode code) {
-  switch (code) {
-    case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-      return ErrorKind::kInvalidArgument;
-    case CURLE_OPERATION_TIMEDOUT:
-      return ErrorKind::kTimeout;
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-    case CURLE_GOT_NOTHING:
-    case CURLE_PARTIAL_FILE:
-    case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-    case CURLE_BAD_CONTENT_ENCODING:
-      return ErrorKind::kIo;
-    default:
-      return ErrorKind::kUnavailable;
-  }
+/// Whether something of the request has left, over all connections that were tried for it.
+bool WasSent(CURL* handle) {
+  long bytes = 0;
+  curl_easy_getinfo(handle, CURLINFO_REQUEST_SIZE, &bytes);
+  return bytes > 0;
+}
+
+ErrorKind KindOf(CURLcode code, bool was_sent) {
+  if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) return ErrorKind::kInvalidArgument;
+  if (!was_sent) return ErrorKind::kUnavailable;
+  return code == CURLE_OPERATION_TIMEDOUT ? ErrorKind::kTimeout : ErrorKind::kIo;
 }
 
 class CurlClient final : public HttpClient {
@@ -117,6 +109,7 @@ class CurlClient final : public HttpClient {
     const HeaderList headers = PrepareRequest(handle.get(), request);
     const CURLcode code = curl_easy_perform(handle.get());
     const int status = StatusOf(handle.get());
+    const bool was_sent = WasSent(handle.get());
     GiveBack(std::move(handle));
     if (exchange.refused) return *std::move(exchange.refused);
     if (exchange.too_large) {
@@ -124,7 +117,7 @@ class CurlClient final : public HttpClient {
                    fmt::format("the answer of {} is above {} bytes", request.url, options_.max_body_bytes));
     }
     if (code != CURLE_OK)
-      return Error(KindOf(code),
+      return Error(KindOf(code, was_sent),
                    fmt::format("{}: {}", request.url, detail[0] != '\0' ? detail : curl_easy_strerror(code)));
     exchange.response.status = status;
     return std::move(exchange.response);
@@ -164,6 +157,10 @@ class CurlClient final : public HttpClient {
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, &exchange);
     curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &TakeHeader);
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, &exchange);
+    if (exchange.request->at_most_once) {
+      curl_easy_setopt(handle, CURLOPT_FRESH_CONNECT, 1L);
+      curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    }
     if (!options_.use_proxy) curl_easy_setopt(handle, CURLOPT_PROXY, "");
     if (!options_.ca_file.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, options_.ca_file.c_str());
   }

@@ -37,6 +37,9 @@ struct HttpRequest {
   HttpHeaders headers = {};
   std::string_view body = {};  ///< must live until Send returned
   int64_t timeout_ms = 0;      ///< of this exchange; 0: the client's
+  /// On a connection of its own. A request on one that was kept open may be sent a second time when the
+  /// server closes it without an answer: right for what can be repeated, wrong for a commit.
+  bool at_most_once = false;
   /// Takes the body of a 2xx answer piece by piece in the place of HttpResponse::body; an error ends the
   /// exchange.
   std::function<Status(std::string_view)> on_body = {};
@@ -45,7 +48,7 @@ struct HttpRequest {
 /// Plain requests over HTTP and HTTPS (certificates are verified). Thread-safe. Redirects are not followed.
 /// Any answer is a value, whatever its status. Errors: kInvalidArgument (no URL), kUnavailable (no
 /// connection: nothing was sent), kTimeout and kIo (the request may have reached the server),
-/// kResourceExhausted (a body above the limit).
+/// kResourceExhausted (a body above the limit; the request has reached the server).
 class HttpClient {
  public:
   virtual ~HttpClient() = default;
