@@ -24,9 +24,8 @@ const pipeline::Plugins& FuzzPlugins() {
                       Problems&) -> std::optional<pipeline::SourceSetup> { return pipeline::SourceSetup{}; },
                    {}}},
       .decoders = {{"json",
-                    [](const Node&, Problems&) -> std::optional<pipeline::DecoderSetup> {
-                      return pipeline::DecoderSetup{};
-                    },
+                    [](const pipeline::DecoderContext&, const Node&, Problems&)
+                        -> std::optional<pipeline::DecoderSetup> { return pipeline::DecoderSetup{}; },
                     {}}},
       .catalogs = {
           {"sql",

@@ -54,7 +54,10 @@ bool ChangeCollector::Add(const Needs& needs) {
 
 record::SchemaDelta ChangeCollector::Take() const {
   record::SchemaDelta delta;
-  for (const Key& key : order_) delta.added.push_back({key.first, key.second, added_.at(key).ToIceberg()});
+  for (const Key& key : order_) {
+    const InferredType& type = added_.at(key);
+    delta.added.push_back({key.first, key.second, type.ToIceberg(), type.doc});
+  }
   for (const auto& [field_id, type] : widened_) delta.widened.push_back({field_id, type});
   return delta;
 }

@@ -66,9 +66,11 @@ struct DecodeResult {
 };
 
 /// (raw batch, bound schema) -> Arrow batch, dead letters, schema delta.
-/// Total: each record ends as a row, a dead letter, a counted tombstone, or beyond the cut. No I/O, no
-/// unknown field dropped without a count. One per lane and table; not thread-safe. Errors only for broken
-/// invariants or memory.
+/// Total: each record ends as a row, a dead letter, a counted tombstone, or beyond the cut. No I/O but what a
+/// schema registry's cache does in the background, no unknown field dropped without a count. One per lane and
+/// table; not thread-safe.
+/// Errors: broken invariants, memory; retriable (Error::retry) while the registry has not told a schema that
+/// the records need: nothing was taken, decode the same records again after a pause. Never waits for long.
 class Decoder {
  public:
   virtual ~Decoder() = default;

@@ -76,13 +76,6 @@ bool IsTimeLike(TypeId id) {
   }
 }
 
-int32_t CountNamedFields(const Type& type) {
-  int32_t count = 0;
-  for (const NestedField& field : type.fields())
-    count += (type.id() == TypeId::kStruct ? 1 : 0) + CountNamedFields(*field.type);
-  return count;
-}
-
 void UseDefaultPool(BoundSchema* bound) {
   if (bound->pool == nullptr) bound->pool = arrow::default_memory_pool();
 }

@@ -47,9 +47,6 @@ int EpochDigits(TimeUnit unit);
 /// Dates, times and timestamps: what a unit may be declared for.
 bool IsTimeLike(iceberg::TypeId id);
 
-/// Named fields of a type, at every depth.
-int32_t CountNamedFields(const iceberg::Type& type);
-
 /// Arrow's default where there is none.
 void UseDefaultPool(BoundSchema* bound);
 

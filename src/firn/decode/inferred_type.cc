@@ -11,6 +11,12 @@ using iceberg::Type;
 using iceberg::TypeId;
 using iceberg::TypePtr;
 
+namespace {
+
+constexpr int kOldestFormat = 2;  // promotions that every table has
+
+}  // namespace
+
 InferredType InferredType::Of(InferredKind kind) {
   InferredType type;
   type.kind = kind;
@@ -23,10 +29,19 @@ InferredType InferredType::Conflict(std::string why) {
   return type;
 }
 
+InferredType InferredType::Known(iceberg::TypePtr type, std::string doc) {
+  InferredType inferred = Of(InferredKind::kKnown);
+  inferred.known = std::move(type);
+  inferred.doc = std::move(doc);
+  return inferred;
+}
+
 InferredType::InferredType(const InferredType& other)
     : kind(other.kind),
       fields(other.fields),
       element(other.element == nullptr ? nullptr : std::make_unique<InferredType>(*other.element)),
+      known(other.known),
+      doc(other.doc),
       conflict(other.conflict) {}
 
 InferredType& InferredType::operator=(const InferredType& other) {
@@ -43,6 +58,8 @@ void InferredType::Merge(const InferredType& other) {
     *this = other;
   } else if (is_number(kind) && is_number(other.kind)) {
     if (other.kind == InferredKind::kDouble) kind = InferredKind::kDouble;
+  } else if (kind == InferredKind::kKnown && other.kind == InferredKind::kKnown) {
+    MergeKnown(other);
   } else if (kind != other.kind) {
     *this = Conflict(fmt::format("{} here, {} there", ToString(kind), ToString(other.kind)));
   } else if (kind == InferredKind::kStruct) {
@@ -58,6 +75,15 @@ void InferredType::Merge(const InferredType& other) {
     }
   } else if (kind == InferredKind::kList) {
     element->Merge(*other.element);
+  }
+}
+
+void InferredType::MergeKnown(const InferredType& other) {
+  if (known->Equals(*other.known) || iceberg::CanPromote(*other.known, *known, kOldestFormat)) return;
+  if (iceberg::CanPromote(*known, *other.known, kOldestFormat)) {
+    known = other.known;
+  } else {
+    *this = Conflict(fmt::format("{} here, {} there", known->ToString(), other.known->ToString()));
   }
 }
 
@@ -119,6 +145,8 @@ TypePtr InferredType::ToIceberg() const {
       }
       return Type::Struct(std::move(nested));
     }
+    case InferredKind::kKnown:
+      return known;
     default:
       return Type::Primitive(TypeId::kString);
   }
@@ -126,10 +154,18 @@ TypePtr InferredType::ToIceberg() const {
 
 int32_t InferredType::CountFields() const {
   int32_t count = 1;
+  if (kind == InferredKind::kKnown) return count + CountNamedFields(*known);
   if (kind == InferredKind::kList) count += element->CountFields() - 1;
   for (const auto& field : fields) {
     if (!field.second.is_waiting()) count += field.second.CountFields();
   }
+  return count;
+}
+
+int32_t CountNamedFields(const Type& type) {
+  int32_t count = 0;
+  for (const NestedField& field : type.fields())
+    count += (type.id() == TypeId::kStruct ? 1 : 0) + CountNamedFields(*field.type);
   return count;
 }
 
@@ -149,6 +185,8 @@ std::string_view ToString(InferredKind kind) {
       return "object";
     case InferredKind::kList:
       return "array";
+    case InferredKind::kKnown:
+      return "known";
     case InferredKind::kConflict:
       return "conflict";
   }

@@ -18,6 +18,7 @@ enum class InferredKind : uint8_t {
   kString,
   kStruct,
   kList,
+  kKnown,     ///< told by a schema that came with the records, not by values
   kConflict,  ///< values that have no common type
 };
 
@@ -29,10 +30,13 @@ struct InferredType {
   InferredKind kind = InferredKind::kWaiting;
   std::vector<std::pair<std::string, InferredType>> fields;  ///< kStruct
   std::unique_ptr<InferredType> element;                     ///< kList
-  std::string conflict;                                      ///< kConflict: why, for people
+  iceberg::TypePtr known;                                    ///< kKnown; ids inside are 0
+  std::string doc;       ///< kKnown: what that schema says about the field
+  std::string conflict;  ///< kConflict: why, for people
 
   static InferredType Of(InferredKind kind);
   static InferredType Conflict(std::string why);
+  static InferredType Known(iceberg::TypePtr type, std::string doc);
 
   InferredType() = default;
   InferredType(const InferredType& other);
@@ -41,7 +45,7 @@ struct InferredType {
   InferredType& operator=(InferredType&&) = default;
   ~InferredType() = default;
 
-  /// Takes another value's type in.
+  /// Takes another value's type in. Of two known types the one that the format promotes the other to wins.
   void Merge(const InferredType& other);
   /// Adds or replaces a field; one without a name, or whose name differs only in case from a sibling's, is
   /// left out. Beyond kMaxFields this becomes a conflict: such an object is a map, and wants to be declared
@@ -56,7 +60,13 @@ struct InferredType {
   iceberg::TypePtr ToIceberg() const;
   /// Named fields that a column of this type adds, itself included.
   int32_t CountFields() const;
+
+ private:
+  void MergeKnown(const InferredType& other);
 };
+
+/// Named fields of a type, at every depth.
+int32_t CountNamedFields(const iceberg::Type& type);
 
 /// `long`, `struct`, ... for messages.
 std::string_view ToString(InferredKind kind);

@@ -68,12 +68,12 @@ class RowDecoder : public Decoder {
   const BoundSchema& bound() const { return reader_->bound(); }
   Column& root() { return reader_->root(); }
 
-  DecodeResult DecodeAll(const RawBatch& raw, size_t begin) {
-    DecodeResult result;
+  Result<DecodeResult> DecodeAll(const RawBatch& raw, size_t begin) {
     root().Truncate(0);
+    FIRN_TRY(reader_->Enter(raw, begin));
+    DecodeResult result;
     root().Expect(static_cast<int64_t>(raw.size() - begin));
     result.batch.records.reserve(raw.size() - begin);
-    reader_->Enter(raw);
     size_t i = begin;
     for (; i < raw.size() && DecodeOne(raw, i, result); ++i) {
     }

@@ -29,8 +29,9 @@ struct Failure {
 class RowReader {
  public:
   virtual ~RowReader() = default;
-  /// Before records of a batch are read: what they have in common (RawBatch::file).
-  virtual void Enter(const record::RawBatch& /*raw*/) {}
+  /// Before the records from `begin` on are read: what they have in common (RawBatch::file), what reading
+  /// them needs. A retriable error: not now, see Decoder.
+  virtual Status Enter(const record::RawBatch& /*raw*/, size_t /*begin*/) { return Ok(); }
   /// Record `i`, which is not null unless takes_null().
   virtual RowOutcome Read(const record::RawBatch& raw, size_t i) = 0;
   /// Whether a record without a value is a row like others rather than a tombstone.

@@ -34,6 +34,8 @@ struct DeadLetterFields {
 struct DecodeFields {
   std::string format;
   Node settings;  ///< the map with `format`; an empty one for the short form
+  Node whole;
+  std::optional<decode::SchemaRegistryConfig> registry;
 };
 
 struct PipelineFields {
@@ -149,9 +151,13 @@ config::TypePtr<DecodeFields> DecodeType(const std::vector<std::string>& formats
   const auto read_map = [formats](const Node& node, Problems& problems, DecodeFields* out) {
     struct ValueKeys {
       Node value;
+      std::optional<decode::SchemaRegistryConfig> registry;
     };
-    static const auto schema = config::Schema<ValueKeys>().Required(
-        "value", &ValueKeys::value, config::Raw("map"), "Format of the record's value.");
+    static const auto schema =
+        config::Schema<ValueKeys>()
+            .Required("value", &ValueKeys::value, config::Raw("map"), "Format of the record's value.")
+            .Field("schema_registry", &ValueKeys::registry, config::Object(decode::SchemaRegistrySchema()),
+                   "Where the schemas of the records are registered.");
     ValueKeys keys;
     if (!schema.Read(node, problems, &keys)) return false;
     const std::optional<Node> format = keys.value.Find("format");
@@ -159,12 +165,12 @@ config::TypePtr<DecodeFields> DecodeType(const std::vector<std::string>& formats
       problems.Add(keys.value, "the key \"format\" is missing");
       return false;
     }
-    *out = {format->text(), keys.value};
+    *out = {format->text(), keys.value, node, std::move(keys.registry)};
     return true;
   };
   const auto read = [formats, read_map](const Node& node, Problems& problems, DecodeFields* out) {
     if (node.is_scalar()) {
-      *out = {node.text(), Node()};
+      *out = {node.text(), Node(), node, std::nullopt};
     } else if (!read_map(node, problems, out)) {
       return false;
     }
@@ -365,11 +371,18 @@ class FileBuilder {
   bool TakeDecoder(const PipelineFields& fields, PipelineSetup& setup) {
     const DecoderPlugin* plugin = FindPlugin(plugins_.decoders, fields.decode.format);
     if (plugin == nullptr) return false;
-    std::optional<DecoderSetup> decoder = plugin->parse(fields.decode.settings, problems_);
+    std::optional<DecoderSetup> decoder = plugin->parse(
+        {fields.decode.whole, fields.source.name, fields.decode.registry}, fields.decode.settings, problems_);
     if (!decoder) return false;
     setup.config.format = plugin->name;
+    TakeEvolution(*decoder, setup.config.table);
     setup.decoder = *std::move(decoder);
     return true;
+  }
+
+  /// Schemas of a registry say what the columns are: the table follows them, unless its columns are declared.
+  static void TakeEvolution(const DecoderSetup& decoder, TableConfig& table) {
+    if (!table.schema_evolution && table.columns.empty()) table.schema_evolution = decoder.evolution;
   }
 
   const Plugins& plugins_;
@@ -463,6 +476,9 @@ std::string ConfigurationReference(const Plugins& plugins) {
   text += PluginSections(plugins.catalogs, "Catalog", "Keys of `catalogs.<name>` with `type: {}`.", "");
   text += Section("Pipeline", "Keys of `pipelines.<name>`.", pipeline_fields, "");
   text += PluginSections(plugins.sources, "Source", "Keys of `source.{}`.", "");
+  std::vector<config::FieldDoc> registry_fields;
+  decode::SchemaRegistrySchema().Describe("", &registry_fields);
+  text += Section("Schema registry", "Keys of `decode.schema_registry`.", registry_fields, "");
   text += PluginSections(plugins.decoders, "Format", "Keys of `decode.value` with `format: {}`.", "");
   return text;
 }

@@ -10,6 +10,7 @@
 #include "firn/config/node.h"
 #include "firn/config/problems.h"
 #include "firn/config/type.h"
+#include "firn/decode/schema_registry/config.h"
 #include "firn/pipeline/pipeline_file.h"
 
 namespace firn::pipeline {
@@ -29,10 +30,17 @@ struct SourcePlugin {
       parse;
   DescribeFields describe;
 };
+/// What a format's keys may depend on outside themselves.
+struct DecoderContext {
+  config::Node decode;                                   ///< all of `decode:`, for problems
+  std::string source;                                    ///< plug-in of the pipeline's source
+  std::optional<decode::SchemaRegistryConfig> registry;  ///< `decode.schema_registry`, for keys and values
+};
 struct DecoderPlugin {
   std::string name;
   /// The map that holds `format`; an empty one for the short form.
-  std::function<std::optional<DecoderSetup>(const config::Node&, config::Problems&)> parse;
+  std::function<std::optional<DecoderSetup>(const DecoderContext&, const config::Node&, config::Problems&)>
+      parse;
   DescribeFields describe;
 };
 struct CatalogPlugin {

@@ -42,11 +42,12 @@ Plugins FakePlugins() {
        [](const std::string& path, std::vector<config::FieldDoc>* out) {
          FakeSourceSchema().Describe(path, out);
        }});
-  plugins.decoders.push_back({"json",
-                              [](const config::Node&, config::Problems&) -> std::optional<DecoderSetup> {
-                                return DecoderSetup{"json", {}, {}};
-                              },
-                              {}});
+  plugins.decoders.push_back(
+      {"json",
+       [](const DecoderContext&, const config::Node&, config::Problems&) -> std::optional<DecoderSetup> {
+         return DecoderSetup{"json", {}, {}};
+       },
+       {}});
   plugins.catalogs.push_back({"sql",
                               [](const std::string& key, const config::Node& node,
                                  config::Problems& problems) -> std::optional<CatalogSetup> {

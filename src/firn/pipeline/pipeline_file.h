@@ -41,6 +41,7 @@ struct DecoderSetup {
   std::string format;  ///< plug-in
   std::function<Result<std::unique_ptr<decode::Decoder>>(const decode::BoundSchema&)> make;
   std::function<Result<decode::InferredSchema>(const std::vector<record::RawBatch>&)> infer;
+  std::optional<decode::Evolution> evolution = {};  ///< the default where columns are not declared
 };
 
 struct PipelineSetup {

@@ -177,7 +177,7 @@ const config::Schema<TableConfig>& TableSchema() {
                                          {"add", Evolution::kAdd},
                                          {"add_and_widen", Evolution::kAddAndWiden}}),
               "What fields of the records may do to the table: nothing, add columns, or widen types as well.",
-              "none with declared columns, else add")
+              "none with declared columns, add_and_widen with a schema registry, else add")
           .Field("unknown_fields", &TableConfig::unknown_fields,
                  config::Choice<UnknownFields>({{"ignore", UnknownFields::kIgnore},
                                                 {"rescue", UnknownFields::kRescue},

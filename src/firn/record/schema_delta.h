@@ -18,6 +18,7 @@ struct SchemaDelta {
         0;  ///< field id of the enclosing struct field (or list element, map value); 0: the table's root
     std::string name;
     iceberg::TypePtr type;  ///< inferred; ids inside are 0
+    std::string doc = {};   ///< what the records' own schema says about it
   };
   struct WidenedField {
     int32_t field_id = 0;

@@ -89,6 +89,10 @@ class Planner {
 
   std::string WhyNotAdded(const NewField& field, const Type& parent) const {
     if (policy_.evolution == Evolution::kNone) return "schema_evolution is none";
+    if (const Type* newer = FindNewer(*field.type)) {
+      return fmt::format("{} needs a table of format version {}", newer->ToString(),
+                         newer->min_format_version());
+    }
     if (field.name.empty()) return "it has no name";
     if (field.parent_id == kRoot && iceberg::IsReservedColumnName(field.name))
       return "Iceberg reserves the name";
@@ -103,6 +107,15 @@ class Planner {
       return fmt::format("the table would have more than max_columns ({}) columns", policy_.max_columns);
     }
     return {};
+  }
+
+  /// A part of the type that the table's format version does not have yet; null when there is none.
+  const Type* FindNewer(const Type& type) const {
+    if (type.min_format_version() > table_.format_version) return &type;
+    for (const NestedField& field : type.fields()) {
+      if (const Type* newer = FindNewer(*field.type)) return newer;
+    }
+    return nullptr;
   }
 
   std::optional<std::string> VariantOf(const NewField& field, const Type& parent) const {
@@ -168,6 +181,7 @@ class Planner {
       NestedField column;
       column.name = field.name;
       column.type = field.type;
+      column.doc = field.doc;
       fresh.push_back(std::move(column));
     }
     int32_t next_id = std::max(table_.last_column_id, schema_.highest_field_id()) + 1;

@@ -24,7 +24,7 @@ const config::Schema<JsonKeys>& JsonSchema() {
 }  // namespace
 
 pipeline::DecoderPlugin Json(const PluginDeps& /*deps*/) {
-  const auto parse = [](const config::Node& node,
+  const auto parse = [](const pipeline::DecoderContext& /*context*/, const config::Node& node,
                         config::Problems& problems) -> std::optional<pipeline::DecoderSetup> {
     JsonKeys keys;
     if (!JsonSchema().Read(node, problems, &keys)) return std::nullopt;
