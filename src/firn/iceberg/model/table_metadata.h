@@ -83,6 +83,8 @@ struct TableMetadata {
 /// main is the current snapshot. kCorrupt for what does not follow the format, kUnsupported for a version
 /// above 3.
 Result<TableMetadata> ParseTableMetadata(std::string_view bytes, std::string_view location);
+/// The same, of JSON that has been parsed already (a catalog's answer).
+Result<TableMetadata> TableMetadataFromJson(const nlohmann::json& json);
 nlohmann::json ToJson(const TableMetadata& metadata);
 /// Bytes to store: JSON text, or gzip when `compression` is "gzip" ("none" or empty: plain). kUnsupported for
 /// v1.

@@ -262,6 +262,8 @@ void PutHistory(json& value, const TableMetadata& metadata) {
 
 }  // namespace
 
+Result<TableMetadata> TableMetadataFromJson(const json& root) { return MetadataReader(root).Read(); }
+
 Result<TableMetadata> ParseTableMetadata(std::string_view bytes, std::string_view location) {
   const auto read = [&]() -> Result<TableMetadata> {
     std::string unpacked;
@@ -270,7 +272,7 @@ Result<TableMetadata> ParseTableMetadata(std::string_view bytes, std::string_vie
       bytes = unpacked;
     }
     FIRN_ASSIGN(const json root, ParseJson(bytes));
-    return MetadataReader(root).Read();
+    return TableMetadataFromJson(root);
   };
   Result<TableMetadata> metadata = read();
   if (!metadata.ok())
