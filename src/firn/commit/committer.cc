@@ -99,16 +99,18 @@ class Committer::Attempt {
       if (abort_.stop_requested()) return GiveUp(Error(ErrorKind::kCancelled, "stopped while committing"));
       if (auto outcome = Try()) return *std::move(outcome);
       const int64_t waited_ms = (owner_.clock_.MonotonicNs() - begin_ns) / 1'000'000;
+      const bool unknown = std::ranges::any_of(doubts_, [](const Doubt& doubt) { return !doubt.refused; });
       const int64_t limit_ms =
-          doubts_.empty() ? retry_limit_ms_ : std::min(retry_limit_ms_, owner_.config_.unknown_limit_ms);
+          unknown ? std::min(retry_limit_ms_, owner_.config_.unknown_limit_ms) : retry_limit_ms_;
       if (waited_ms >= limit_ms || !back_off_.Wait(abort_)) return GiveUp(*last_error_);
     }
   }
 
  private:
-  // A try whose answer did not come: the head it was pinned to.
+  // A try that may have been applied: the head it was pinned to.
   struct Doubt {
     std::optional<int64_t> pinned_parent;
+    bool refused = false;  ///< what came was a refusal that may have been that of a second copy
   };
 
   // Empty: try again after a wait.
@@ -195,14 +197,17 @@ class Committer::Attempt {
     RemoveUnused(*done.table.metadata);
     return Committed{std::move(done.table), snapshot_id_, epoch_, tries_, valid_through_ms_};
   }
-  std::optional<CommitOutcome> OnAnswer(iceberg::CommitConflict& conflict,
-                                        std::optional<int64_t> /*parent*/) {
+  std::optional<CommitOutcome> OnAnswer(iceberg::CommitConflict& conflict, std::optional<int64_t> parent) {
     last_error_ = std::move(conflict.error);
+    if (conflict.may_be_echo) {
+      doubts_.push_back({parent, /*refused=*/true});
+      doubted_ = true;
+    }
     return std::nullopt;
   }
   std::optional<CommitOutcome> OnAnswer(iceberg::CommitUnknown& unknown, std::optional<int64_t> parent) {
     last_error_ = std::move(unknown.error);
-    doubts_.push_back({parent});
+    doubts_.push_back({parent, /*refused=*/false});
     doubted_ = true;
     return std::nullopt;
   }
@@ -242,7 +247,8 @@ class Committer::Attempt {
     next.snapshot_id = snapshot_id_;
     next.sequence_number = built.snapshot.sequence_number;
 
-    iceberg::TableCommit commit{base, {}, std::move(built.updates), owner_.ids_.Uuid()};
+    iceberg::TableCommit commit{
+        base, {}, std::move(built.updates), owner_.ids_.UuidV7(owner_.clock_.NowMs())};
     commit.updates.emplace_back(iceberg::update::SetProperties{
         {{ProgressKey(owner_.config_.pipeline_id, branch), EncodeProgress(next)}}});
     if (Maintained(table)) {
@@ -288,11 +294,24 @@ class Committer::Attempt {
   }
 
   CommitOutcome GiveUp(Error error) {
+    if (error.kind() != ErrorKind::kCancelled) {
+      if (auto outcome = LastLook()) return *std::move(outcome);
+    }
     if (!doubts_.empty() || error.kind() == ErrorKind::kCancelled) {
       return UnknownOutcome{std::move(error), AllFiles()};
     }
     RemoveAllFiles();
     return ConflictExhausted{std::move(error)};
+  }
+
+  // The table as it is now may settle what is in doubt.
+  std::optional<CommitOutcome> LastLook() {
+    if (doubts_.empty()) return std::nullopt;
+    auto loaded = owner_.catalog_->LoadTable(owner_.config_.table);
+    if (!loaded.ok() || loaded->metadata->table_uuid != table_uuid_) return std::nullopt;
+    auto found = ResolveDoubts(*loaded->metadata);
+    if (!found) return std::nullopt;
+    return AlreadyCommitted{*std::move(loaded), *found};
   }
 
   std::vector<std::string> AllFiles() const {
@@ -377,7 +396,7 @@ Result<LoadedTable> Committer::Change(const PlanChange& plan, std::stop_token ab
       FIRN_ASSIGN(auto updates, plan(*base->metadata));
       if (updates.empty()) return std::move(base).value();
       const TableMetadata& table = *base->metadata;
-      iceberg::TableCommit commit{*base, {}, std::move(updates), ids_.Uuid()};
+      iceberg::TableCommit commit{*base, {}, std::move(updates), ids_.UuidV7(clock_.NowMs())};
       commit.requirements = {iceberg::requirement::TableUuid{table.table_uuid},
                              iceberg::requirement::CurrentSchemaId{table.current_schema_id},
                              iceberg::requirement::LastAssignedFieldId{table.last_column_id}};

@@ -275,6 +275,24 @@ TEST_F(CommitterTest, ConflictsWithoutEndGiveUpAndRemoveTheFiles) {
   EXPECT_TRUE(store_->Locations().empty());
 }
 
+TEST_F(CommitterTest, ARefusalOfASecondCopyIsRecognisedAsOurOwnCommit) {
+  catalog_->FailNextCommits({CommitFault::kEcho});
+  const TableBatch batch = Batch(0, 10);
+  Expect<AlreadyCommitted>(Make().CommitBatch(batch, {}));
+  EXPECT_EQ(LivePaths(), std::vector<std::string>{batch.files[0].file_path});
+}
+
+TEST_F(CommitterTest, ARefusalOfASecondCopyAsTheLastAnswerRemovesNoFile) {
+  CommitterConfig config;
+  config.table = table_;
+  config.pipeline_id = "p";
+  config.retry_limit_ms = 0;
+  catalog_->FailNextCommits({CommitFault::kEcho});
+  const TableBatch batch = Batch(0, 10);
+  Expect<AlreadyCommitted>(Committer(catalog_, config, clock_, ids_).CommitBatch(batch, {}));
+  EXPECT_EQ(LivePaths(), std::vector<std::string>{batch.files[0].file_path});
+}
+
 TEST_F(CommitterTest, AnUnreachableCatalogIsWaitedFor) {
   catalog_->FailNextLoads(5);
   Expect<Committed>(Make().CommitBatch(Batch(0, 10), {}));

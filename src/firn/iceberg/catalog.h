@@ -36,7 +36,7 @@ struct TableCommit {
   LoadedTable base;
   std::vector<Requirement> requirements;
   std::vector<Update> updates;
-  std::string idempotency_key;  ///< UUID, one per attempt; catalogs that cannot use it ignore it
+  std::string idempotency_key;  ///< UUID of version 7, one per attempt; catalogs that cannot use it ignore it
 };
 
 /// What a catalog can say of a commit. A closed type: visit it.
@@ -45,6 +45,9 @@ struct CommitDone {
 };
 struct CommitConflict {
   Error error;  ///< a requirement failed or the pointer moved: nothing was applied; refresh and try again
+  /// Something between us and the catalog may have sent the request twice, so that the first copy is what
+  /// this refusal ran into: files of the commit may go only when the history shows that it is not in.
+  bool may_be_echo = false;
 };
 struct CommitUnknown {
   Error error;  ///< may or may not have been applied: delete nothing, look for the commit in the table's

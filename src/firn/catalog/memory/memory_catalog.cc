@@ -91,6 +91,10 @@ CatalogCommitResult MemoryCatalog::CommitTable(const iceberg::TableCommit& commi
   switch (fault) {
     case CommitFault::kConflict:
       return iceberg::CommitConflict{Error(ErrorKind::kConflict, "lost the race (injected)")};
+    case CommitFault::kEcho:
+      Ignore(Apply(commit));
+      return iceberg::CommitConflict{Error(ErrorKind::kConflict, "lost the race with itself (injected)"),
+                                     /*may_be_echo=*/true};
     case CommitFault::kRejected:
       return iceberg::CommitRejected{Error(ErrorKind::kPermissionDenied, "not allowed (injected)")};
     case CommitFault::kRequestLost:

@@ -17,6 +17,7 @@ namespace firn::catalog {
 enum class CommitFault : uint8_t {
   kNone,
   kConflict,        ///< refused as a lost race, not applied
+  kEcho,            ///< applied, but what arrives is the refusal of a second copy
   kRejected,        ///< refused for good
   kAnswerLost,      ///< applied, but the answer is unknown
   kRequestLost,     ///< not applied, and the answer is unknown
