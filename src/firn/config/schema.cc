@@ -25,10 +25,15 @@ std::string UnknownKey(const std::string& key, const std::vector<std::string>& k
 }  // namespace
 
 bool CheckKeys(const Node& node, const std::vector<std::string>& known,
+               const std::vector<std::string>& prefixes,
                const std::vector<std::pair<std::string, std::string>>& retired, Problems& problems) {
   bool good = true;
   for (const auto& [key, place, value] : node.Entries()) {
     if (std::ranges::find(known, key) != known.end()) continue;
+    const auto begins_key = [&key = key](const std::string& prefix) {
+      return key.size() > prefix.size() && key.starts_with(prefix);
+    };
+    if (std::ranges::any_of(prefixes, begins_key)) continue;
     const auto old = std::ranges::find(retired, key, &std::pair<std::string, std::string>::first);
     problems.Add(place, value.path(),
                  old == retired.end() ? UnknownKey(key, known) : "this key is gone: " + old->second);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +72,7 @@ namespace internal {
 
 /// Unknown keys of `node` become problems with the nearest known key.
 bool CheckKeys(const Node& node, const std::vector<std::string>& known,
+               const std::vector<std::string>& prefixes,
                const std::vector<std::pair<std::string, std::string>>& retired, Problems& problems);
 void CheckOneOf(Checker& check, const std::vector<std::string>& keys, bool required);
 
@@ -104,6 +106,11 @@ class Schema {
     Add(std::move(key), member, type, std::move(doc), true, {});
     return std::move(*this);
   }
+  /// Every key that begins with `prefix` ("header."): the rest of the key names a text of the map.
+  Schema&& Prefixed(std::string prefix, std::map<std::string, std::string> T::* member, std::string doc) && {
+    prefixed_.push_back({std::move(prefix), member, std::move(doc)});
+    return std::move(*this);
+  }
   /// A key of former versions: an error that says what to write instead.
   Schema&& Retired(std::string key, std::string instead) && {
     retired_.emplace_back(std::move(key), std::move(instead));
@@ -129,8 +136,11 @@ class Schema {
       problems.Add(node, internal::WrongKind(node, "map"));
       return false;
     }
-    bool good = internal::CheckKeys(node, Keys(), retired_, problems);
+    bool good = internal::CheckKeys(node, Keys(), Prefixes(), retired_, problems);
     for (const auto& field : fields_) good &= ReadField(field, node, problems, out);
+    for (const auto& [key, place, value] : node.Entries()) {
+      if (const PrefixEntry* entry = FindPrefix(key)) good &= ReadPrefixed(*entry, key, value, problems, out);
+    }
     if (!good) return false;
     Checker checker(node, problems);
     for (const auto& check : checks_) check(*out, checker);
@@ -139,7 +149,10 @@ class Schema {
 
   /// Appends the keys, and those below them; `path` is that of the map itself, empty for the root.
   void Describe(const std::string& path, std::vector<FieldDoc>* out) const {
-    for (const auto& field : fields_) field.describe(path.empty() ? field.key : path + "." + field.key, out);
+    const std::string below = path.empty() ? "" : path + ".";
+    for (const auto& field : fields_) field.describe(below + field.key, out);
+    for (const auto& entry : prefixed_)
+      out->push_back({below + entry.prefix + "<name>", "text", false, {}, {}, entry.doc});
   }
 
  private:
@@ -150,6 +163,33 @@ class Schema {
     std::function<bool(const Node&, Problems&, T*)> read;
     std::function<void(const std::string&, std::vector<FieldDoc>*)> describe;
   };
+
+  struct PrefixEntry {
+    std::string prefix;
+    std::map<std::string, std::string> T::* member;
+    std::string doc;
+  };
+
+  const PrefixEntry* FindPrefix(std::string_view key) const {
+    for (const auto& entry : prefixed_) {
+      if (key.size() > entry.prefix.size() && key.starts_with(entry.prefix)) return &entry;
+    }
+    return nullptr;
+  }
+
+  static bool ReadPrefixed(const PrefixEntry& entry, const std::string& key, const Node& value,
+                           Problems& problems, T* out) {
+    std::string text;
+    if (!Text({.allow_empty = true})->Read(value, problems, &text)) return false;
+    ((*out).*(entry.member))[key.substr(entry.prefix.size())] = std::move(text);
+    return true;
+  }
+
+  std::vector<std::string> Prefixes() const {
+    std::vector<std::string> prefixes;
+    for (const auto& entry : prefixed_) prefixes.push_back(entry.prefix);
+    return prefixes;
+  }
 
   template <typename M>
   void Add(std::string key, M T::* member, const TypePtr<typename internal::Unwrapped<M>::type>& type,
@@ -194,6 +234,7 @@ class Schema {
   }
 
   std::vector<FieldEntry> fields_;
+  std::vector<PrefixEntry> prefixed_;
   std::vector<std::pair<std::string, std::string>> retired_;
   std::vector<std::function<void(const T&, Checker&)>> checks_;
 };

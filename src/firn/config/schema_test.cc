@@ -228,6 +228,40 @@ TEST(ExactlyOneOfTest, NoneAndBothAreProblems) {
   EXPECT_THAT(outcome("offsets: a\ntimestamp: b"), HasSubstr("f:2:12: timestamp: only one of"));
 }
 
+struct PrefixedConfig {
+  std::string uri;
+  std::map<std::string, std::string> headers;
+};
+
+const Schema<PrefixedConfig>& PrefixedSchema() {
+  static const auto schema = Schema<PrefixedConfig>()
+                                 .Required("uri", &PrefixedConfig::uri, Text(), "Address.")
+                                 .Prefixed("header.", &PrefixedConfig::headers, "Header.");
+  return schema;
+}
+
+TEST(PrefixedKeysTest, KeysOfAPrefixFillAMap) {
+  Problems problems;
+  const auto root = LoadText("uri: u\nheader.X-A: 1\nheader.X-B: \"\"\n", "f", SystemEnvironment(), problems);
+  ASSERT_TRUE(root.has_value());
+  PrefixedConfig config;
+  EXPECT_TRUE(PrefixedSchema().Read(*root, problems, &config)) << problems.ToString();
+  EXPECT_EQ(config.headers, (std::map<std::string, std::string>{{"X-A", "1"}, {"X-B", ""}}));
+  std::vector<FieldDoc> docs;
+  PrefixedSchema().Describe("c", &docs);
+  EXPECT_EQ(docs.back().path, "c.header.<name>");
+}
+
+TEST(PrefixedKeysTest, APrefixAloneIsAnUnknownKeyAndItsValuesAreTexts) {
+  Problems problems;
+  const auto root = LoadText("uri: u\nheader.: 1\nheader.X: [a]\n", "f", SystemEnvironment(), problems);
+  ASSERT_TRUE(root.has_value());
+  PrefixedConfig config;
+  EXPECT_FALSE(PrefixedSchema().Read(*root, problems, &config));
+  EXPECT_THAT(problems.ToString(), HasSubstr("header.: "));
+  EXPECT_THAT(problems.ToString(), HasSubstr("header.X: expected text"));
+}
+
 TEST(ResolvePathTest, LeavesAbsolutePathsAndSchemesAlone) {
   const Node node;
   EXPECT_EQ(ResolvePath(node, "/a/b"), "/a/b");
