@@ -36,7 +36,7 @@ pipeline::Plugins MakePlugins(const PluginDeps& deps) {
   return {
       .sources = {Kafka(deps)},
       .decoders = {Json(deps)},
-      .catalogs = {Sql(deps)},
+      .catalogs = {Sql(deps), Rest(deps)},
   };
 }
 

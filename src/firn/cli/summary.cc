@@ -62,11 +62,13 @@ std::string Snippets(const EndedPipeline& ended) {
                         Quoted(status.metadata_location, '\''));
   }
   if (!status.catalog_uri.empty()) {
+    const bool is_rest = status.catalog_uri.starts_with("http");
+    const std::string warehouse =
+        ended.warehouse.empty() ? "" : ", warehouse=" + Quoted(ended.warehouse, '"');
     text += fmt::format(
-        "  PyIceberg  load_catalog({}, type=\"sql\", uri={}, "
-        "warehouse={}).load_table({}).scan().to_arrow()\n",
-        Quoted(ended.catalog_name, '"'), Quoted(PythonUri(status.catalog_uri), '"'),
-        Quoted(ended.warehouse, '"'), Quoted(WithoutCatalog(status.table), '"'));
+        "  PyIceberg  load_catalog({}, type=\"{}\", uri={}{}).load_table({}).scan().to_arrow()\n",
+        Quoted(ended.catalog_name, '"'), is_rest ? "rest" : "sql", Quoted(PythonUri(status.catalog_uri), '"'),
+        warehouse, Quoted(WithoutCatalog(status.table), '"'));
   }
   return text.empty() ? text : "Read it:\n" + text;
 }

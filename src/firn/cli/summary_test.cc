@@ -31,6 +31,15 @@ TEST(ClosingSummary, TellsCountsAndLinesToPaste) {
             "warehouse=\"file:///data/lake/warehouse\").load_table(\"travel.flights\").scan().to_arrow()\n");
 }
 
+TEST(ClosingSummary, RestCatalogNeedsNoWarehouse) {
+  EndedPipeline ended = Ended();
+  ended.status.catalog_uri = "http://127.0.0.1:8181";
+  ended.warehouse.clear();
+  EXPECT_NE(
+      ClosingSummary(ended).find("load_catalog(\"lake\", type=\"rest\", uri=\"http://127.0.0.1:8181\")"),
+      std::string::npos);
+}
+
 TEST(ClosingSummary, FailureComesWithItsReasonAndCountsOfWhatWentAside) {
   EndedPipeline ended = Ended();
   ended.result = {pipeline::PipelineEnd::kDataStop, "the log was trimmed past our position"};

@@ -10,6 +10,8 @@ pipeline::SourcePlugin Kafka(const PluginDeps& deps);
 
 pipeline::DecoderPlugin Json(const PluginDeps& deps);
 
+pipeline::CatalogPlugin Rest(const PluginDeps& deps);
+
 pipeline::CatalogPlugin Sql(const PluginDeps& deps);
 
 }  // namespace firn::app
