@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-JVM_FIXTURES = {"broker", "own_broker", "spark"}
+JVM_FIXTURES = {"broker", "own_broker", "spark", "rest_server", "own_rest_server", "rest_lake"}
 
 
 def pytest_collection_modifyitems(items):
@@ -94,6 +94,31 @@ class Lake:
 @pytest.fixture
 def lake(tmp_path) -> Lake:
     return Lake(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def rest_server(tmp_path_factory):
+    """The REST catalog that most tests share; each makes namespaces of its own names."""
+    from rest_server import RestServer
+
+    with RestServer(tmp_path_factory.mktemp("rest")) as running:
+        yield running
+
+
+@pytest.fixture
+def own_rest_server(tmp_path):
+    """A REST catalog for one test alone, which may stop or kill it."""
+    from rest_server import RestServer
+
+    with RestServer(tmp_path / "rest") as running:
+        yield running
+
+
+@pytest.fixture
+def rest_lake(tmp_path, rest_server):
+    from rest_server import RestLake
+
+    return RestLake(tmp_path, rest_server)
 
 
 @pytest.fixture(scope="session")

@@ -194,4 +194,10 @@ deps_spark() {
   need_maven spark
 }
 
+# Iceberg's REST reference server.
+deps_rck() {
+  need_apt java
+  need_maven rck
+}
+
 deps_flights() { need_npm flights; }

@@ -124,6 +124,7 @@ lane_jvm() {
   deps_test
   deps_kafka
   deps_spark
+  deps_rck
   deps_flights
   timed_build release firn firn_source_driver
   run_pytest jvm -m jvm
