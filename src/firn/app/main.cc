@@ -19,6 +19,7 @@ firn::cli::ExitCode RunFirn(int argc, char** argv) {
   firn::cli::FileOutput err(STDERR_FILENO);
   firn::cli::Context context{program, out, err};
   firn::cli::CommandLine line;
+  line.Add(firn::cli::MakeInitCommand());
   line.Add(firn::cli::MakeCheckCommand());
   line.Add(firn::cli::MakeRunCommand());
   line.Add(firn::cli::MakeStatusCommand());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "firn/app/versions.h"
 #include "firn/obs/log.h"
 #include "firn/pipeline/pipeline.h"
@@ -63,15 +65,10 @@ int64_t Program::PrefetchBytes() {
   return std::clamp(share, kMinPrefetchBytes, kMaxPrefetchBytes);
 }
 
-Result<pipeline::PipelineDeps> Program::DepsOf(const pipeline::PipelineFile& file,
-                                               const pipeline::PipelineSetup& setup) {
+pipeline::PipelineDeps Program::ReadingDeps(const pipeline::PipelineFile& file,
+                                            const pipeline::PipelineSetup& setup) {
   Resources& resources = ResourcesFor(file);
-  FIRN_ASSIGN(const pipeline::CatalogSetup* catalog, file.FindCatalog(setup.config.table.name.catalog));
-  FIRN_ASSIGN(const pipeline::CatalogSetup* dead_letters,
-              file.FindCatalog(setup.config.dead_letters.table.catalog));
   pipeline::PipelineDeps deps;
-  FIRN_ASSIGN_CTX(deps.catalog, OpenCatalog(*catalog), "catalog " + catalog->key);
-  FIRN_ASSIGN_CTX(deps.dead_letter_catalog, OpenCatalog(*dead_letters), "catalog " + dead_letters->key);
   deps.make_source = setup.source.make;
   deps.make_decoder = setup.decoder.make;
   deps.infer_schema = setup.decoder.infer;
@@ -81,6 +78,17 @@ Result<pipeline::PipelineDeps> Program::DepsOf(const pipeline::PipelineFile& fil
   deps.memory = &resources.budget;
   deps.pool = &resources.pool;
   deps.metrics = &metrics_;
+  return deps;
+}
+
+Result<pipeline::PipelineDeps> Program::DepsOf(const pipeline::PipelineFile& file,
+                                               const pipeline::PipelineSetup& setup) {
+  FIRN_ASSIGN(const pipeline::CatalogSetup* catalog, file.FindCatalog(setup.config.table.name.catalog));
+  FIRN_ASSIGN(const pipeline::CatalogSetup* dead_letters,
+              file.FindCatalog(setup.config.dead_letters.table.catalog));
+  pipeline::PipelineDeps deps = ReadingDeps(file, setup);
+  FIRN_ASSIGN_CTX(deps.catalog, OpenCatalog(*catalog), "catalog " + catalog->key);
+  FIRN_ASSIGN_CTX(deps.dead_letter_catalog, OpenCatalog(*dead_letters), "catalog " + dead_letters->key);
   deps.catalog_uri = catalog->uri;
   return deps;
 }
@@ -95,6 +103,11 @@ Result<std::string> Program::DryRun(const pipeline::PipelineFile& file, const pi
                                     int64_t sample_records) {
   FIRN_ASSIGN(const pipeline::PipelineDeps deps, DepsOf(file, setup));
   return pipeline::DryRun(setup.config, deps, sample_records);
+}
+
+Result<pipeline::SourceSample> Program::SampleSource(const pipeline::PipelineFile& file,
+                                                     const pipeline::PipelineSetup& setup) {
+  return pipeline::SampleSource(ReadingDeps(file, setup));
 }
 
 cli::StopRequests Program::stop_requests() {

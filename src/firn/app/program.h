@@ -30,6 +30,8 @@ class Program final : public cli::Services {
                                                            const pipeline::PipelineSetup& setup) override;
   Result<std::string> DryRun(const pipeline::PipelineFile& file, const pipeline::PipelineSetup& setup,
                              int64_t sample_records) override;
+  Result<pipeline::SourceSample> SampleSource(const pipeline::PipelineFile& file,
+                                              const pipeline::PipelineSetup& setup) override;
   cli::StopRequests stop_requests() override;
   int stop_signal() const override { return stop_signal_.load(); }
   http::HttpClient& http() override;
@@ -47,6 +49,9 @@ class Program final : public cli::Services {
   };
 
   Resources& ResourcesFor(const pipeline::PipelineFile& file);
+  /// All but the catalogs.
+  pipeline::PipelineDeps ReadingDeps(const pipeline::PipelineFile& file,
+                                     const pipeline::PipelineSetup& setup);
   Result<pipeline::PipelineDeps> DepsOf(const pipeline::PipelineFile& file,
                                         const pipeline::PipelineSetup& setup);
   int64_t PrefetchBytes();

@@ -5,6 +5,7 @@
 namespace firn::cli {
 
 std::unique_ptr<Command> MakeVersionCommand();
+std::unique_ptr<Command> MakeInitCommand();
 std::unique_ptr<Command> MakeCheckCommand();
 std::unique_ptr<Command> MakeRunCommand();
 std::unique_ptr<Command> MakeStatusCommand();

@@ -40,6 +40,9 @@ class Services {
                                                                    const pipeline::PipelineSetup& setup) = 0;
   virtual Result<std::string> DryRun(const pipeline::PipelineFile& file, const pipeline::PipelineSetup& setup,
                                      int64_t sample_records) = 0;
+  /// Opens the pipeline's source, but no catalog.
+  virtual Result<pipeline::SourceSample> SampleSource(const pipeline::PipelineFile& file,
+                                                      const pipeline::PipelineSetup& setup) = 0;
   virtual StopRequests stop_requests() = 0;
   /// SIGINT or SIGTERM as it came; 0 when none did.
   virtual int stop_signal() const = 0;

@@ -1,9 +1,13 @@
 #include "firn/pipeline/pipeline.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "firn/iceberg/scan/row_json.h"
 #include "firn/pipeline/controller.h"
 #include "firn/pipeline/sample.h"
 #include "firn/pipeline/start_plan.h"
@@ -87,6 +91,11 @@ Result<std::vector<record::RawBatch>> SampleFromStart(const PipelineDeps& deps, 
   FIRN_TRY(source->Subscribe(/*bounded=*/true));
   FIRN_ASSIGN(auto batches, ReadSample(*source, start, records, kInferenceWaitMs));
   source->Close();
+  const bool empty = std::ranges::all_of(batches, [](const auto& batch) { return batch.size() == 0; });
+  if (empty) {
+    return Error(ErrorKind::kNotFound, "the source holds no records to infer columns from")
+        .WithRemedy("Declare `columns`, create the table, or start again when there are records.");
+  }
   return batches;
 }
 
@@ -98,13 +107,23 @@ std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps)
 
 Result<decode::InferredSchema> InferFromSource(const PipelineDeps& deps) {
   FIRN_ASSIGN(auto batches, SampleFromStart(deps, kInferenceSample));
-  int64_t records = 0;
-  for (const auto& batch : batches) records += static_cast<int64_t>(batch.size());
-  if (records == 0) {
-    return Error(ErrorKind::kNotFound, "the source holds no records to infer columns from")
-        .WithRemedy("Declare `columns`, create the table, or start again when there are records.");
-  }
   return deps.infer_schema(batches);
+}
+
+Result<SourceSample> SampleSource(const PipelineDeps& deps) {
+  FIRN_ASSIGN(auto batches, SampleFromStart(deps, kInferenceSample));
+  SourceSample sample;
+  FIRN_ASSIGN(sample.inferred, deps.infer_schema(batches));
+  decode::BoundSchema bound;
+  bound.schema = sample.inferred.schema;
+  FIRN_ASSIGN(auto decoder, deps.make_decoder(bound));
+  for (const record::RawBatch& raw : batches) {
+    FIRN_ASSIGN(auto decoded, decoder->Decode(raw, 0));
+    if (decoded.batch.rows == nullptr) continue;
+    FIRN_ASSIGN(auto rows, iceberg::RowsToJson(*decoded.batch.rows, *bound.schema));
+    std::ranges::move(rows, std::back_inserter(sample.rows));
+  }
+  return sample;
 }
 
 }  // namespace firn::pipeline

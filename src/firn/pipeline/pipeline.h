@@ -4,6 +4,9 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "firn/base/result.h"
 #include "firn/decode/decoder.h"
@@ -76,6 +79,16 @@ std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps)
 /// Columns found in a sample of the source's records from the configured start; kNotFound when there are
 /// none.
 Result<decode::InferredSchema> InferFromSource(const PipelineDeps& deps);
+
+/// What `firn init` shows of a source: the columns found, and the sample's rows under them, as
+/// iceberg::RowsToJson gives them.
+struct SourceSample {
+  decode::InferredSchema inferred;
+  std::vector<nlohmann::ordered_json> rows;
+};
+/// Reads a sample from the configured start; needs of the deps only source, decoder and inference. kNotFound
+/// when there are no records.
+Result<SourceSample> SampleSource(const PipelineDeps& deps);
 
 /// `firn run --dry-run`: reads and decodes a sample; writes nothing. Text for people.
 Result<std::string> DryRun(const PipelineConfig& config, const PipelineDeps& deps, int64_t sample_records);

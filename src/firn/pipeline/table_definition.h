@@ -14,13 +14,6 @@ namespace firn::pipeline {
 /// `catalog.namespace.table` (any number of namespace levels, at least one); no part may be empty.
 Result<TableName> ParseTableName(std::string_view text);
 
-/// A column's type as people write it: any primitive of the format, `list<T>`, `map<K, V>`, `struct<a: T, b:
-/// T>` (also `a T`), nested at will; names with other characters go in backquotes. Nested fields are optional
-/// unless `required` follows their type (`struct<a: int required>`, `list<string required>`); map keys always
-/// are required. They take ids from `next_id` on, which is advanced. kInvalidArgument names the place and
-/// what is allowed.
-Result<iceberg::TypePtr> ParseColumnType(std::string_view text, int32_t& next_id);
-
 /// Schema of declared columns with fresh ids as Java assigns them; reserved and doubled names are errors.
 Result<iceberg::SchemaPtr> SchemaOfColumns(const std::vector<ColumnConfig>& columns, int format_version);
 

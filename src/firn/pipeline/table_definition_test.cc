@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "firn/pipeline/column_type.h"
+
 namespace firn::pipeline {
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "firn/pipeline/column_type.h"
 #include "firn/pipeline/table_definition.h"
 
 namespace firn::pipeline {
