@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import http.client
 import re
+import ssl
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 COMMIT = r"/namespaces/[^/]+/tables/[^/?]+$"
@@ -96,7 +98,8 @@ class _Rule:
 
 
 class RestProxy:
-    def __init__(self, target: str):
+    def __init__(self, target: str, tls: tuple[Path, Path] | None = None):
+        """tls: certificate and key (PEM), to be spoken to over HTTPS."""
         self._target = urlsplit(target).netloc
         self._rules: list[_Rule] = []
         self._lock = threading.Lock()
@@ -118,7 +121,11 @@ class RestProxy:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.uri = f"http://127.0.0.1:{self._server.server_port}"
+        self.uri = f"{'https' if tls else 'http'}://127.0.0.1:{self._server.server_port}"
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self) -> RestProxy:

@@ -126,6 +126,14 @@ TEST(ErrorOfAnswer, NotFoundOfSomethingElseThanTheCatalogIsNoAbsence) {
   EXPECT_NE(error.ToString().find("check uri"), std::string::npos);
 }
 
+TEST(ErrorOfAnswer, PageIsNamedByItsTitle) {
+  const Error error =
+      ErrorOfAnswer(Response(400, "<html><title>Ambiguous path</title></html>", "text/html"), "GET x");
+  EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+  EXPECT_NE(error.ToString().find("text/html titled \"Ambiguous path\""), std::string::npos)
+      << error.ToString();
+}
+
 TEST(ErrorOfAnswer, HoldsTheServersWords) {
   const Error error = ErrorOfAnswer(Response(403, ErrorBody("ForbiddenException")), "GET x");
   EXPECT_NE(error.ToString().find("words"), std::string::npos);

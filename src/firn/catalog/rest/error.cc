@@ -18,14 +18,29 @@ namespace {
 constexpr int64_t kMaxRetryAfterMs = 300'000;
 constexpr size_t kExcerptBytes = 120;
 
-Error NotACatalog(const http::HttpResponse& response, std::string_view request) {
+/// How a page that is not the catalog's presents itself: its title, or how it begins.
+std::string Presentation(const http::HttpResponse& response) {
+  if (response.body.empty()) return "an empty body";
+  const std::string_view body = response.body;
   const std::string_view type = response.header("content-type");
-  const std::string what = response.body.empty()
-                               ? std::string("an empty body")
-                               : fmt::format("{} that begins with \"{}\"", type.empty() ? "something" : type,
-                                             Excerpt(response.body, kExcerptBytes));
-  return Error(ErrorKind::kUnavailable, fmt::format("{} answered {} with {}", request, response.status, what))
-      .WithHttpStatus(response.status)
+  const std::string what = type.empty() ? "a body" : Excerpt(type, kExcerptBytes);
+  constexpr std::string_view kTitle = "<title>";
+  const size_t title = body.find(kTitle);
+  const size_t end = body.find("</title>", title);
+  if (title != std::string_view::npos && end != std::string_view::npos) {
+    const std::string_view text = body.substr(title + kTitle.size(), end - title - kTitle.size());
+    return fmt::format("{} titled \"{}\"", what, Excerpt(text, kExcerptBytes));
+  }
+  return fmt::format("{} that begins with \"{}\"", what, Excerpt(body, kExcerptBytes));
+}
+
+/// Pages of a proxy whose catalog is away may pass; one that does not like the request stays.
+Error NotACatalog(const http::HttpResponse& response, std::string_view request) {
+  const int status = response.status;
+  const bool may_pass = status < 400 || status == 404 || status == 408 || status >= 500;
+  return Error(may_pass ? ErrorKind::kUnavailable : ErrorKind::kInvalidArgument,
+               fmt::format("{} answered {} with {}", request, status, Presentation(response)))
+      .WithHttpStatus(status)
       .WithRemedy(
           "This is not an Iceberg REST catalog speaking: check uri, warehouse and what stands between.");
 }
@@ -39,9 +54,7 @@ ErrorKind KindOfNotFound(std::string_view type) {
 ErrorKind KindOf(int status, std::string_view type) {
   switch (status) {
     case 400:
-      return type == "NamespaceNotEmptyException"      ? ErrorKind::kInvalidArgument
-             : type == "UnsupportedOperationException" ? ErrorKind::kUnsupported
-                                                       : ErrorKind::kInvalidArgument;
+      return type == "UnsupportedOperationException" ? ErrorKind::kUnsupported : ErrorKind::kInvalidArgument;
     case 401:
     case 403:
     case 419:
