@@ -79,7 +79,7 @@ json BoundsJson(const std::map<SourcePartition, PartitionBounds>& bounds) {
   for (const auto& [partition, bound] : bounds) {
     all.push_back({{"partition", PartitionJson(partition)},
                    {"first", bound.first},
-                   {"end", bound.end},
+                   {"end", *bound.end},
                    {"identity", IdentityJson(bound.identity)}});
   }
   return all;
@@ -126,6 +126,7 @@ json EventJson(const firn::source::SourceEvent& event) {
       return line;
     }
     json operator()(const firn::source::SourceRecovered&) const { return {{"type", "recovered"}}; }
+    json operator()(const firn::source::PartitionEnded&) const { return {{"type", "ended"}}; }
   };
   return std::visit(Visitor{}, event);
 }

@@ -69,7 +69,7 @@ pipeline::PipelineDeps Program::ReadingDeps(const pipeline::PipelineFile& file,
                                             const pipeline::PipelineSetup& setup) {
   Resources& resources = ResourcesFor(file);
   pipeline::PipelineDeps deps;
-  deps.make_source = setup.source.make;
+  deps.make_source = [setup](int lanes) { return setup.MakeSource(lanes); };
   deps.make_decoder = setup.decoder.make;
   deps.infer_schema = setup.decoder.infer;
   deps.lanes = std::max(1, resources.threads / static_cast<int>(std::max<size_t>(1, file.pipelines.size())));

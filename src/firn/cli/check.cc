@@ -85,7 +85,7 @@ class CheckCommand final : public Command {
   }
 
   static void LookAtSource(const pipeline::PipelineSetup& setup, CheckFindings& findings) {
-    Result<std::string> found = DescribeSource(setup.source);
+    Result<std::string> found = DescribeSource(setup);
     if (found.ok()) {
       findings.source = std::move(found).value();
     } else {
@@ -93,14 +93,19 @@ class CheckCommand final : public Command {
     }
   }
 
-  static Result<std::string> DescribeSource(const pipeline::SourceSetup& setup) {
-    FIRN_ASSIGN(const std::unique_ptr<source::Source> source, setup.make(1));
+  static Result<std::string> DescribeSource(const pipeline::PipelineSetup& setup) {
+    FIRN_ASSIGN(const std::unique_ptr<source::Source> source, setup.MakeSource(1));
     FIRN_TRY(source->Open());
     auto partitions = source->ListPartitions();
+    const auto backlog = source->backlog();
     source->Close();
     if (!partitions.ok()) return partitions.error();
+    if (backlog) {
+      return fmt::format("{} there, {}", Counted(backlog->files, "file"), HumanBytes(backlog->bytes));
+    }
     int64_t records = 0;
-    for (const auto& [partition, bounds] : *partitions) records += bounds.end - bounds.first;
+    for (const auto& [partition, bounds] : *partitions)
+      records += bounds.end.value_or(bounds.first) - bounds.first;
     return fmt::format("{}, up to {} records to read", Counted(std::ssize(*partitions), "partition"),
                        HumanCount(records));
   }

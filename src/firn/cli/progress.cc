@@ -26,8 +26,10 @@ std::string Done(int64_t done, int64_t target, bool with_bar) {
 }
 
 std::string LagText(const pipeline::PipelineStatus& status, bool with_age) {
-  if (status.lag_records < 0) return "lag ?";
-  std::string text = fmt::format("lag {}", HumanCount(status.lag_records));
+  if (status.lag_records < 0 && status.lag_files < 0) return "lag ?";
+  std::string text = status.lag_files < 0 ? fmt::format("lag {}", HumanCount(status.lag_records))
+                                          : fmt::format("{} waiting, {}", Counted(status.lag_files, "file"),
+                                                        HumanBytes(status.lag_bytes));
   if (with_age && status.freshness_ms > 0)
     text += fmt::format(", {} behind", HumanDurationMs(status.freshness_ms));
   return text;

@@ -35,6 +35,15 @@ TEST(LiveLine, BoundedRunsShowHowFarTheyAre) {
   EXPECT_NE(LiveLine(status, 0, 0, 60'000, 200).find("[##########..........] 50 %"), std::string::npos);
 }
 
+TEST(LiveLine, SourcesOfFilesShowWhatWaits) {
+  pipeline::PipelineStatus status = Running(50, 0);
+  status.lag_records = -1;
+  status.lag_files = 2;
+  status.lag_bytes = 2 << 20;
+  EXPECT_NE(LiveLine(status, 0, 0, 60'000, 200).find("2 files waiting, 2.0 MiB, 3.0 s behind"),
+            std::string::npos);
+}
+
 TEST(LiveLine, NarrowTerminalsLoseTheLeastImportantFirst) {
   pipeline::PipelineStatus status = Running(50, 0);
   status.total_records_target = 200;

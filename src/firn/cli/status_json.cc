@@ -44,6 +44,8 @@ json PipelineToJson(const pipeline::PipelineStatus& status) {
           {"conflicts", status.conflicts},
           {"data-files", status.data_files},
           {"lag-records", CountOrNull(status.lag_records)},
+          {"lag-files", CountOrNull(status.lag_files)},
+          {"lag-bytes", CountOrNull(status.lag_bytes)},
           {"freshness-ms", CountOrNull(status.freshness_ms)},
           {"last-commit", InstantOrNull(status.last_commit_ms)},
           {"last-commit-took-ms", status.last_commit_took_ms},
@@ -55,6 +57,12 @@ json PipelineToJson(const pipeline::PipelineStatus& status) {
 std::string CountText(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number_integer() ? HumanCount(found->get<int64_t>()) : "?";
+}
+
+std::string LagTextOf(const json& object) {
+  const auto files = object.find("lag-files");
+  if (files == object.end() || !files->is_number_integer()) return CountText(object, "lag-records");
+  return fmt::format("{} files", HumanCount(files->get<int64_t>()));
 }
 
 std::string DurationTextOf(const json& object, const char* key) {
@@ -97,9 +105,9 @@ Result<std::string> StatusText(const json& body, bool terminal) {
   for (const json& entry : *pipelines) {
     if (!entry.is_object()) continue;
     table.AddRow({TextOf(entry, "id"), TextOf(entry, "state"), TextOf(entry, "table"),
-                  CountText(entry, "rows-committed"), CountText(entry, "lag-records"),
-                  DurationTextOf(entry, "freshness-ms"), CountText(entry, "commits"),
-                  TextOf(entry, "last-commit"), CountText(entry, "dead-letters")});
+                  CountText(entry, "rows-committed"), LagTextOf(entry), DurationTextOf(entry, "freshness-ms"),
+                  CountText(entry, "commits"), TextOf(entry, "last-commit"),
+                  CountText(entry, "dead-letters")});
     const std::string reason = TextOf(entry, "reason");
     if (!reason.empty() && reason != "-")
       reasons += fmt::format("{}: {}\n", TextOf(entry, "id"), Printable(reason));

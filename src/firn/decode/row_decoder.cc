@@ -25,6 +25,10 @@ record::DeadLetter MakeDeadLetter(const RawBatch& raw, size_t i, std::string_vie
   letter.partition = raw.partition;
   letter.offset = raw.offsets[i];
   letter.timestamp_ms = raw.timestamps_ms[i];
+  if (raw.file != nullptr) {
+    letter.file = raw.file->location;
+    if (i < raw.lines.size()) letter.line = raw.lines[i];
+  }
   letter.target_table = target_table;
   if (!raw.keys[i].is_null()) letter.key = std::string(raw.key(i));
   if (!raw.values[i].is_null()) letter.value = std::string(raw.value(i));

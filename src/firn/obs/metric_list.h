@@ -18,6 +18,8 @@ enum class Metric : uint8_t {
   kDataFiles,
   kLagRecords,
   kLagSeconds,
+  kWaitingFiles,
+  kWaitingBytes,
   kFreshnessSeconds,
   kValidThrough,
   kRetentionHeadroom,
@@ -76,6 +78,11 @@ inline constexpr std::array kMetricList = {
     MetricInfo{Metric::kLagSeconds, "firn_lag_seconds", MetricKind::kGauge,
                Labels{"pipeline", "topic", "partition"},
                "Time since reading last stood at the end of the partition, 0 when it does."},
+    MetricInfo{
+        Metric::kWaitingFiles, "firn_waiting_files", MetricKind::kGauge, Labels{"pipeline"},
+        "Files that the last listing found and that are not read to their end. Sources of files only."},
+    MetricInfo{Metric::kWaitingBytes, "firn_waiting_bytes", MetricKind::kGauge, Labels{"pipeline"},
+               "Bytes of these files, as they are stored."},
     MetricInfo{Metric::kFreshnessSeconds, "firn_freshness_seconds", MetricKind::kGauge, Labels{"pipeline"},
                "Age of the oldest record that is read and not committed, as its arrival here; 0 when there "
                "is none."},

@@ -70,6 +70,7 @@ struct PipelineConfig {
   BadRecordPolicy on_bad_record = BadRecordPolicy::kDeadLetter;
   TombstonePolicy tombstones = TombstonePolicy::kSkip;
   OnDataLoss on_data_loss = OnDataLoss::kFail;
+  bool bounded = false;  ///< the source ends by itself: the run is over when it is caught up
   DeadLetterConfig dead_letters;
   std::string format = "json";  ///< decoder plug-in
 };

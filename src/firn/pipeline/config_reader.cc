@@ -278,6 +278,11 @@ class FileBuilder {
     CheckIdentity(entry, fields.id.has_value(), config);
     const bool has_source = TakeSource(fields, setup);
     const bool has_decoder = TakeDecoder(fields, setup);  // reads on after a bad source: all problems at once
+    if (has_source && has_decoder && setup.source.of_files && setup.decoder.files == nullptr) {
+      problems_.Add(fields.source.node, fmt::format("the format {} does not come from files; give decode "
+                                                    "another one, or read from another source",
+                                                    setup.config.format));
+    }
     if (has_source && has_decoder) file_.pipelines.push_back(std::move(setup));
   }
 
@@ -364,6 +369,7 @@ class FileBuilder {
     std::optional<SourceSetup> source = plugin->parse({setup.config.id}, fields.source.node, problems_);
     if (!source) return false;
     setup.config.on_data_loss = source->on_data_loss;
+    setup.config.bounded = source->bounded;
     setup.source = *std::move(source);
     return true;
   }

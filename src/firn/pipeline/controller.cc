@@ -124,7 +124,7 @@ Status Controller::SetUp() {
     lanes_.push_back(std::make_unique<Lane>(lane, *source_, deps_.make_decoder));
     lanes_.back()->Start();
   }
-  return source_->Subscribe(options_.until_caught_up);
+  return source_->Subscribe(bounded());
 }
 
 Status Controller::Loop(const std::stop_token& stop, const std::stop_token& abort) {
@@ -136,7 +136,7 @@ Status Controller::Loop(const std::stop_token& stop, const std::stop_token& abor
     for (const source::SourceEvent& event : events) FIRN_TRY(Handle(event));
     FIRN_TRY(Turn());
     if (stop.stop_requested()) return Flush();
-    if (options_.until_caught_up && CaughtUp()) {
+    if (bounded() && CaughtUp()) {
       FIRN_TRY(Flush());
       if (!refused_by_) return Ok();
       FIRN_TRY(ServeRefusal());
@@ -170,6 +170,10 @@ Status Controller::Handle(const source::SourceEvent& event) {
   if (const auto* revoked = std::get_if<source::PartitionsRevoked>(&event)) return OnRevoked(*revoked);
   if (std::holds_alternative<source::SourceRecovered>(event)) {
     trouble_until_ns_ = 0;
+    return Ok();
+  }
+  if (const auto* ended = std::get_if<source::PartitionEnded>(&event)) {
+    targets_[ended->partition] = ended->end;
     return Ok();
   }
   return OnTrouble(std::get<source::SourceTrouble>(event));
@@ -212,22 +216,31 @@ Status Controller::OnAssigned(const std::vector<SourcePartition>& partitions) {
     obs::Log(obs::Level::kInfo, "partitions assigned",
              {{"pipeline", config_.id}, {"partitions", partitions.size()}, {"start", plan.how}});
     for (const auto& [partition, position] : plan.positions) started_[partition] = position;
-    if (options_.until_caught_up && !targets_known_) {
+    if (bounded() && !targets_known_) {
       FIRN_ASSIGN(auto all, source_->ListPartitions());
-      int64_t total = 0;
-      for (const auto& [partition, bound] : all) {
-        auto start = started_.find(partition);
-        const int64_t from = start == started_.end() ? bound.first : start->second.next;
-        if (bound.end > from) targets_[partition] = bound.end;
-        total += std::max<int64_t>(0, bound.end - from);
-      }
-      status_.Write([&](PipelineStatus& s) { s.total_records_target = total; });
+      AimAtEnds(all);
     }
     FIRN_TRY(source_->Start(plan.positions));
   }
   targets_known_ = true;
   ResumeLanes(/*drop_polled=*/false);
   return Ok();
+}
+
+// How far a bounded run reads.
+void Controller::AimAtEnds(const std::map<SourcePartition, source::PartitionBounds>& bounds) {
+  int64_t total = 0;
+  for (const auto& [partition, bound] : bounds) {
+    if (!bound.end) {
+      endless_.insert(partition);
+      continue;
+    }
+    auto start = started_.find(partition);
+    const int64_t from = start == started_.end() ? bound.first : start->second.next;
+    if (*bound.end > from) targets_[partition] = *bound.end;
+    total += std::max<int64_t>(0, *bound.end - from);
+  }
+  if (endless_.empty()) status_.Write([&](PipelineStatus& s) { s.total_records_target = total; });
 }
 
 // Where the table and the log say that these partitions go on.
@@ -355,7 +368,7 @@ Status Controller::OnCommitted(const BatchReport& report, const iceberg::LoadedT
                                int64_t snapshot_id) {
   record::Positions acknowledged;
   for (const auto& [partition, range] : report.ranges) {
-    acknowledged[partition] = {range.to, range.identity, range.last};
+    acknowledged[partition] = {range.to, range.identity, range.last, range.cursor};
   }
   obs::Log(obs::Level::kInfo, "batch committed",
            {{"pipeline", config_.id},
@@ -537,6 +550,7 @@ Status Controller::Resync() {
   if (!partitions.empty()) {
     FIRN_ASSIGN(auto plan, PlanReading(partitions));
     started_ = std::move(plan.positions);
+    for (const SourcePartition& partition : endless_) targets_.erase(partition);  // told anew
     FIRN_TRY(source_->Seek(started_));
   }
   ResumeLanes(/*drop_polled=*/true);
@@ -549,7 +563,7 @@ void Controller::ResumeLanes(bool drop_polled) {
 
 // The clean end: what was filled is committed, within the shutdown limit.
 Status Controller::Flush() {
-  const int64_t limit_ms = options_.until_caught_up ? INT64_MAX / kNsPerMs / 2 : options_.shutdown_timeout_ms;
+  const int64_t limit_ms = bounded() ? INT64_MAX / kNsPerMs / 2 : options_.shutdown_timeout_ms;
   const int64_t end_ns = clock_.MonotonicNs() + limit_ms * kNsPerMs;
   const auto left_ms = [&] { return std::max<int64_t>(0, (end_ns - clock_.MonotonicNs()) / kNsPerMs); };
   FIRN_ASSIGN(auto part, Cut(/*pause=*/true));
@@ -573,6 +587,8 @@ Status Controller::Flush() {
 
 bool Controller::CaughtUp() const {
   if (!targets_known_) return false;
+  if (!std::ranges::all_of(endless_, [&](const auto& partition) { return targets_.contains(partition); }))
+    return false;
   const auto positions = ReadPositions();
   return std::ranges::all_of(targets_, [&](const auto& target) {
     auto at = positions.find(target.first);
@@ -603,28 +619,45 @@ Status Controller::RefreshLag() {
       return Handle(source::SourceTrouble{std::move(bounds).error()});
     return std::move(bounds).error();
   }
-  commit::EndObservation observation{now_ms, {}};
-  for (const auto& [partition, bound] : *bounds) observation.ends[partition] = bound.end;
+  const bool ends_known = std::ranges::all_of(*bounds, [](const auto& entry) { return entry.second.end.has_value(); });
+  if (ends_known) {
+    commit::EndObservation observation{now_ms, {}};
+    for (const auto& [partition, bound] : *bounds) observation.ends[partition] = *bound.end;
+    Observe(std::move(observation));
+  }
+  ShowLag(*bounds);
+  ShowBacklog();
+  return Ok();
+}
+
+void Controller::ShowLag(const std::map<SourcePartition, source::PartitionBounds>& bounds) {
   std::map<SourcePartition, int64_t> lag;
+  std::map<SourcePartition, int64_t> headroom;
   int64_t total = 0;
   for (const auto& [partition, next] : ReadPositions()) {
-    auto end = observation.ends.find(partition);
-    lag[partition] = end == observation.ends.end() ? 0 : std::max<int64_t>(0, end->second - next);
+    const auto bound = bounds.find(partition);
+    if (bound != bounds.end() && !bound->second.end) return;  // told in files and bytes
+    lag[partition] = bound == bounds.end() ? 0 : std::max<int64_t>(0, *bound->second.end - next);
     total += lag[partition];
-  }
-  std::map<SourcePartition, int64_t> headroom;
-  for (const auto& [partition, count] : lag) {
-    if (auto bound = bounds->find(partition); bound != bounds->end())
-      headroom[partition] = bound->second.end - count - bound->second.first;
+    if (bound != bounds.end())
+      headroom[partition] = *bound->second.end - lag[partition] - bound->second.first;
   }
   metrics_.Lag(lag, headroom);
   metrics_.LagSeconds(LagAges(lag));
-  Observe(std::move(observation));
   status_.Write([&](PipelineStatus& s) {
     s.lag = std::move(lag);
     s.lag_records = total;
   });
-  return Ok();
+}
+
+void Controller::ShowBacklog() {
+  const auto backlog = source_->backlog();
+  if (!backlog) return;
+  metrics_.Backlog(backlog->files, backlog->bytes);
+  status_.Write([&](PipelineStatus& s) {
+    s.lag_files = backlog->files;
+    s.lag_bytes = backlog->bytes;
+  });
 }
 
 // Since when each partition has not been read to its end.
@@ -681,7 +714,7 @@ void Controller::PublishCounters() {
   status_.Write([&](PipelineStatus& s) {
     s.rows_decoded = rows;
     s.input_bytes = bytes;
-    if (s.lag_records >= 0) s.freshness_ms = filling_ms;
+    if (s.lag_records >= 0 || s.lag_files >= 0) s.freshness_ms = filling_ms;
     if (s.state == PipelineState::kDegraded && now_ns > trouble_until_ns_) {
       s.state = PipelineState::kRunning;
       s.reason.clear();

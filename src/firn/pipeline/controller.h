@@ -74,6 +74,11 @@ class Controller {
   void ResumeLanes(bool drop_polled);
   Status Flush();
   bool CaughtUp() const;
+  /// The run ends when everything that was there at its start is committed.
+  bool bounded() const { return options_.until_caught_up || config_.bounded; }
+  void AimAtEnds(const std::map<record::SourcePartition, source::PartitionBounds>& bounds);
+  void ShowBacklog();
+  void ShowLag(const std::map<record::SourcePartition, source::PartitionBounds>& bounds);
 
   Status RefreshLag();
   void Observe(commit::EndObservation observation);
@@ -117,6 +122,7 @@ class Controller {
   record::Positions started_;  ///< partitions that are ours, where each was started or sought to last
   std::map<record::SourcePartition, int64_t> targets_;  ///< bounded runs: read up to here
   bool targets_known_ = false;
+  std::set<record::SourcePartition> endless_;  ///< bounded runs: the source tells their ends when it is there
   std::vector<record::RefusedChange> refused_changes_;
   BatchPart carry_;
   std::optional<std::future<BatchReport>> in_flight_;

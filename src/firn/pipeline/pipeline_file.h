@@ -12,6 +12,7 @@
 #include "firn/decode/inferred_schema.h"
 #include "firn/iceberg/catalog.h"
 #include "firn/pipeline/config.h"
+#include "firn/record/file_format.h"
 #include "firn/record/raw_batch.h"
 #include "firn/source/source.h"
 
@@ -27,13 +28,21 @@ struct CatalogSetup {
   std::function<Result<std::shared_ptr<iceberg::Catalog>>()> open;
 };
 
+/// What a source is made with.
+struct SourceParts {
+  int lanes = 1;
+  std::shared_ptr<record::FileFormat> files;  ///< of the decoder; null: the format cannot come from files
+};
+
 /// The `source:` of a pipeline, checked.
 struct SourceSetup {
   std::string type;     ///< plug-in
   std::string summary;  ///< one line for `firn check`, without secrets
   OnDataLoss on_data_loss = OnDataLoss::kFail;
   /// A new, unopened source.
-  std::function<Result<std::unique_ptr<source::Source>>(int lanes)> make;
+  std::function<Result<std::unique_ptr<source::Source>>(const SourceParts&)> make;
+  bool of_files = false;  ///< works only with a format that comes from files
+  bool bounded = false;   ///< ends by itself when everything there was at the start is committed
 };
 
 /// The `decode:` of a pipeline, checked.
@@ -42,12 +51,18 @@ struct DecoderSetup {
   std::function<Result<std::unique_ptr<decode::Decoder>>(const decode::BoundSchema&)> make;
   std::function<Result<decode::InferredSchema>(const std::vector<record::RawBatch>&)> infer;
   std::optional<decode::Evolution> evolution = {};  ///< the default where columns are not declared
+  /// How files of the format are split into records; null: the format cannot come from files.
+  std::shared_ptr<record::FileFormat> files = nullptr;
 };
 
 struct PipelineSetup {
   PipelineConfig config;
   SourceSetup source;
   DecoderSetup decoder;
+  /// A new, unopened source for this many lanes.
+  Result<std::unique_ptr<source::Source>> MakeSource(int lanes) const {
+    return source.make({lanes, decoder.files});
+  }
 };
 
 /// The pipeline files of one call, merged and checked.

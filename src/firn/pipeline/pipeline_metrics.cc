@@ -118,6 +118,11 @@ void PipelineMetrics::LagSeconds(const std::map<record::SourcePartition, int64_t
   Forget(Metric::kLagSeconds, std::exchange(lag_ms_, ms), ms);
 }
 
+void PipelineMetrics::Backlog(int64_t files, int64_t bytes) {
+  metrics_.gauge(Metric::kWaitingFiles, {pipeline_}).Set(static_cast<double>(files));
+  metrics_.gauge(Metric::kWaitingBytes, {pipeline_}).Set(static_cast<double>(bytes));
+}
+
 void PipelineMetrics::Freshness(int64_t ms) { freshness_.Set(static_cast<double>(ms) / kMsPerSecond); }
 
 void PipelineMetrics::ValidThrough(int64_t time_ms) {

@@ -23,6 +23,7 @@ class PipelineMetrics {
   void Lag(const std::map<record::SourcePartition, int64_t>& records,
            const std::map<record::SourcePartition, int64_t>& headroom);
   void LagSeconds(const std::map<record::SourcePartition, int64_t>& ms);
+  void Backlog(int64_t files, int64_t bytes);
   void Freshness(int64_t ms);
   void MetadataBytes(int64_t bytes) { metadata_bytes_.Set(static_cast<double>(bytes)); }
   void OpenFiles(int64_t count) { open_files_.Set(static_cast<double>(count)); }

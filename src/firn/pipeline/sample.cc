@@ -1,6 +1,7 @@
 #include "firn/pipeline/sample.h"
 
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -22,8 +23,10 @@ Result<std::vector<record::RawBatch>> ReadSample(source::Source& source, const r
   FIRN_ASSIGN(auto bounds, source.Bounds(partitions));
   std::set<record::SourcePartition> open;
   for (const auto& [partition, bound] : bounds) {
-    if (positions.at(partition).next < bound.end) open.insert(partition);
+    if (!bound.end || positions.at(partition).next < *bound.end) open.insert(partition);
   }
+  std::map<record::SourcePartition, int64_t> reached;
+  for (const auto& [partition, position] : positions) reached[partition] = position.next;
   FIRN_TRY(source.Start(positions));
   std::vector<record::RawBatch> sample;
   int64_t taken = 0;
@@ -35,6 +38,11 @@ Result<std::vector<record::RawBatch>> ReadSample(source::Source& source, const r
           trouble != nullptr && trouble->error.retry() == RetryHint::kNo) {
         return trouble->error;
       }
+      if (const auto* ended = std::get_if<source::PartitionEnded>(&event)) {
+        source::PartitionBounds& bound = bounds[ended->partition];
+        bound.end = ended->end;
+        if (reached[ended->partition] >= ended->end) open.erase(ended->partition);
+      }
     }
     source::PollBudget budget;
     budget.timeout_ms = kPollMs;
@@ -42,7 +50,8 @@ Result<std::vector<record::RawBatch>> ReadSample(source::Source& source, const r
     FIRN_ASSIGN(auto polled, source.Poll(0, budget));
     for (record::RawBatch& raw : polled) {
       taken += static_cast<int64_t>(raw.size());
-      if (raw.range.to >= bounds[raw.partition].end) open.erase(raw.partition);
+      reached[raw.partition] = raw.range.to;
+      if (const auto& end = bounds[raw.partition].end; end && raw.range.to >= *end) open.erase(raw.partition);
       sample.push_back(std::move(raw));
     }
   }

@@ -73,7 +73,7 @@ class Checker {
   Status Check(const SourcePartition& partition, const record::PartitionPosition& position) {
     const source::PartitionBounds& bound = bounds_.at(partition);
     commit::LogFacts log{bound.first, bound.end, bound.identity, std::nullopt};
-    if (position.last && position.next > bound.first && position.next <= bound.end) {
+    if (position.last && position.next > bound.first && (!bound.end || position.next <= *bound.end)) {
       FIRN_ASSIGN(log.before, context_.source->FingerprintBefore(partition, position.next));
     }
     const auto check = commit::CheckPartition(position, log);

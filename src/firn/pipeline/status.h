@@ -32,6 +32,8 @@ struct PipelineStatus {
   int64_t conflicts = 0;
   int64_t data_files = 0;
   int64_t lag_records = -1;    ///< -1: not known yet
+  int64_t lag_files = -1;      ///< of sources that count in files; -1: not one of them, or not known yet
+  int64_t lag_bytes = -1;      ///< of these files
   int64_t freshness_ms = -1;   ///< age of the oldest record not yet committed; 0 when lag is 0
   int64_t last_commit_ms = 0;  ///< wall clock of the last commit, 0: none
   int64_t last_commit_took_ms = 0;

@@ -15,6 +15,8 @@ struct DeadLetter {
   SourcePartition partition;
   int64_t offset = 0;
   int64_t timestamp_ms = 0;  ///< source time
+  std::string file;          ///< of sources of files: where the record stands; empty for others
+  int64_t line = 0;          ///< with `file`: its first line, or its row, from 1
   std::string target_table;
   std::optional<std::string> key;    ///< original bytes
   std::optional<std::string> value;  ///< original bytes; empty optional for a tombstone

@@ -17,6 +17,8 @@ class ByteStream {
   virtual ~ByteStream() = default;
   /// Up to `length` bytes; 0 at the end. kCorrupt: the compressed data is damaged or cut off.
   virtual Result<size_t> Read(char* out, size_t length) = 0;
+  /// Passes over so many bytes; fewer only at the end. Free of reading where the bytes are not compressed.
+  virtual Status Skip(int64_t bytes);
 };
 
 /// Where reading of a file stands: at the beginning of a record.
@@ -41,7 +43,7 @@ class FileReader {
   virtual const FileOrigin& origin() const = 0;
 };
 
-/// How files of one format are split into records, for sources of files.
+/// How files of one format are split into records, for sources of files. Thread-safe.
 class FileFormat {
  public:
   virtual ~FileFormat() = default;

@@ -17,7 +17,9 @@ namespace firn::source {
 /// What the log holds for one partition right now.
 struct PartitionBounds {
   int64_t first = 0;  ///< first available position
-  int64_t end = 0;    ///< one past the last readable record (last stable offset under read_committed)
+  /// One past the last readable record (last stable offset under read_committed). Empty for sources that do
+  /// not know how many records wait before they have read them (files): see PartitionEnded and Backlog.
+  std::optional<int64_t> end = 0;
   record::SourceIdentity identity;
 };
 
@@ -38,7 +40,20 @@ struct SourceTrouble {
 };
 /// The source answers again after a retriable SourceTrouble.
 struct SourceRecovered {};
-using SourceEvent = std::variant<PartitionsAssigned, PartitionsRevoked, SourceTrouble, SourceRecovered>;
+/// Bounded reading of a partition whose Bounds have no end is over: `end` is one past its last record. Told
+/// once after each Start or Seek of the partition, maybe before its last batches were polled.
+struct PartitionEnded {
+  record::SourcePartition partition;
+  int64_t end = 0;
+};
+using SourceEvent =
+    std::variant<PartitionsAssigned, PartitionsRevoked, SourceTrouble, SourceRecovered, PartitionEnded>;
+
+/// What is known to wait at a source whose Bounds have no end.
+struct Backlog {
+  int64_t files = 0;
+  int64_t bytes = 0;
+};
 
 struct PollBudget {
   int timeout_ms = 100;
@@ -94,6 +109,8 @@ class Source {
   /// end).
   virtual Result<std::vector<record::RawBatch>> Poll(int lane, const PollBudget& budget) = 0;
 
+  /// For sources whose Bounds have no end; empty for the others, and until it is known.
+  virtual std::optional<Backlog> backlog() const { return std::nullopt; }
   /// Bytes prefetched and not yet polled (back-pressure, metrics).
   virtual int64_t prefetched_bytes() const = 0;
 };

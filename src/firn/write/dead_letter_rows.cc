@@ -92,6 +92,15 @@ const std::map<std::string, Append, std::less<>>& Appenders() {
       {"stage", [](auto* b, const Row& r) { return AppendText(b, r.letter.stage); }},
       {"reason", [](auto* b, const Row& r) { return AppendText(b, r.letter.reason); }},
       {"message", [](auto* b, const Row& r) { return AppendText(b, r.letter.message); }},
+      {"file",
+       [](auto* b, const Row& r) {
+         return r.letter.file.empty() ? b->AppendNull() : AppendText(b, r.letter.file);
+       }},
+      {"line",
+       [](auto* b, const Row& r) {
+         return r.letter.file.empty() ? b->AppendNull()
+                                      : static_cast<arrow::Int64Builder*>(b)->Append(r.letter.line);
+       }},
   };
   return *appenders;
 }
@@ -153,6 +162,8 @@ iceberg::SchemaPtr DeadLetterSchema() {
              Field(11, "stage", false, text(), "stage that refused it"),
              Field(12, "reason", false, text(), "stable reason code"),
              Field(13, "message", false, text(), "what was wrong and where"),
+             Field(17, "file", false, text(), "file that holds the record, where the source reads files"),
+             Field(18, "line", false, Type::Primitive(TypeId::kLong), "its line or row in the file, from 1"),
          });
 }
 

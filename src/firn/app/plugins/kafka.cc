@@ -30,9 +30,9 @@ pipeline::SourcePlugin Kafka(const PluginDeps& deps) {
     setup.summary = KafkaSummary(*config);
     setup.on_data_loss = config->on_data_loss == kafka::OnDataLoss::kFail ? pipeline::OnDataLoss::kFail
                                                                           : pipeline::OnDataLoss::kEarliest;
-    setup.make = [config = *std::move(config), deps](int lanes) {
+    setup.make = [config = *std::move(config), deps](const pipeline::SourceParts& parts) {
       kafka::KafkaDeps own;
-      own.lanes = lanes;
+      own.lanes = parts.lanes;
       own.prefetch_bytes = deps.prefetch_bytes();
       return kafka::MakeKafkaSource(config, own);
     };

@@ -136,9 +136,9 @@ PartitionCheck CheckPartition(const record::PartitionPosition& position, const L
     return PartitionRecreated{fmt::format("read topic id {}, the topic now has id {}",
                                           position.identity.topic_id, log.identity.topic_id)};
   }
-  if (log.end < position.next) {
+  if (log.end && *log.end < position.next) {
     return PartitionRecreated{
-        fmt::format("the log ends at {}, below our position {}", log.end, position.next)};
+        fmt::format("the log ends at {}, below our position {}", *log.end, position.next)};
   }
   if (log.first > position.next) return PartitionTrimmed{position.next, log.first};
   if (position.last && log.before && log.before->offset == position.last->offset &&

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -44,7 +45,7 @@ ResumeDecision DecideResume(const ResumeFacts& facts);
 /// What the log says about a partition we hold a position for.
 struct LogFacts {
   int64_t first = 0;
-  int64_t end = 0;
+  std::optional<int64_t> end = 0;  ///< empty: the log does not tell
   record::SourceIdentity identity;
   /// Fingerprint of the record before our position as it is now; empty when that record is no longer (or not)
   /// there.

@@ -244,7 +244,7 @@ Result<std::map<record::SourcePartition, int64_t>> KafkaSource::StartOffsets(con
     if (!config_.starting_timestamp_ms) {
       FIRN_ASSIGN(offsets[partition], ConfiguredStart(partition, bound));
     } else if (int64_t& offset = offsets.try_emplace(partition, -1).first->second; offset < 0) {
-      offset = bound.end;  // nothing that late yet
+      offset = *bound.end;  // nothing that late yet
     }
   }
   return offsets;
@@ -253,14 +253,14 @@ Result<std::map<record::SourcePartition, int64_t>> KafkaSource::StartOffsets(con
 Result<int64_t> KafkaSource::ConfiguredStart(const record::SourcePartition& partition,
                                              const PartitionBounds& bounds) const {
   const StartingOffsets& start = config_.starting_offsets;
-  if (start.at == StartAt::kLatest) return bounds.end;
+  if (start.at == StartAt::kLatest) return *bounds.end;
   const auto topic = start.offsets.find(partition.topic);
   if (topic == start.offsets.end() || !topic->second.contains(partition.partition)) return bounds.first;
   const int64_t offset = topic->second.at(partition.partition);
-  if (offset >= bounds.first && offset <= bounds.end) return offset;
+  if (offset >= bounds.first && offset <= *bounds.end) return offset;
   return Error(ErrorKind::kInvalidArgument,
                fmt::format("starting_offsets: {} of {} is outside of what the log holds, {} to {}", offset,
-                           Name(partition), bounds.first, bounds.end))
+                           Name(partition), bounds.first, *bounds.end))
       .WithRemedy("Name an offset in this range, or `earliest`.");
 }
 
@@ -410,7 +410,7 @@ void KafkaSource::OnOutOfRange(const PartitionTrouble& trouble, std::vector<Sour
   if (!bounds.ok()) return tell(FromKafka(trouble.code, Name(trouble.partition), trouble.text));
   const PartitionBounds& bound = bounds->at(trouble.partition);
   if (*next < bound.first) return tell(TrimmedLog(trouble.partition, *next, bound.first));
-  if (*next > bound.end) return tell(RewrittenLog(trouble.partition, *next, bound.end));
+  if (*next > *bound.end) return tell(RewrittenLog(trouble.partition, *next, *bound.end));
   // The position is in the log: the error was of an earlier position, or of a leader that lagged.
   obs::Log(obs::Level::kWarning, "reading again",
            {{"partition", Name(trouble.partition)}, {"position", *next}, {"after", trouble.text}});
