@@ -179,6 +179,7 @@ def test_no_row_is_lost_or_doubled_when(fault, broker, topic, rest_server, tmp_p
         for step in FAULTS[fault]:
             proxy.fail(step, skip=1)  # the marker of the first run comes through, the batch does not
         run_through(broker, topic, RestLake(tmp_path, rest_server, proxy.uri), ns)
+        assert proxy.waiting() == 0
 
 
 @pytest.mark.parametrize("body", ["html", "429", "lost", "502"])
@@ -193,6 +194,7 @@ def test_reads_are_repeated_when_answered_with(body, broker, topic, rest_server,
         proxy.fail(fault, method="GET", path="/v1/config")
         proxy.fail(fault, method="GET", path="/namespaces", times=2, skip=1)
         run_through(broker, topic, RestLake(tmp_path, rest_server, proxy.uri), ns)
+        assert proxy.waiting() == 0
 
 
 def test_tokens_are_renewed_when_refused_in_mid_run(broker, topic, rest_server, tmp_path, ns):
@@ -220,7 +222,7 @@ def test_token_that_nobody_can_renew_ends_the_run_and_the_next_one_goes_on(broke
         refusal = '{"error":{"message":"Token has ended","type":"NotAuthorizedException","code":401}}'
         proxy.fail(answers(401, refusal))
         done = firn("run", config, "--until-caught-up")
-        assert done.code == 1, done.err
+        assert done.code == 1 and proxy.waiting() == 0, done.err
         assert "Token has ended" in done.err + done.out and "Check credential, token" in done.err + done.out
         assert "tok-83" not in done.err + done.out
         firn("run", config, "--until-caught-up").ok()

@@ -143,6 +143,11 @@ class RestProxy:
         with self._lock:
             self._rules.append(_Rule(fault, method, re.compile(path), times, skip))
 
+    def waiting(self) -> int:
+        """Faults that no request has met yet."""
+        with self._lock:
+            return sum(max(rule.times, 0) for rule in self._rules)
+
     def demand_tokens(self) -> None:
         """Sells tokens at /v1/oauth/tokens and refuses requests without a good one."""
         self._tokens = set()
