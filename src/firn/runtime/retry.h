@@ -20,9 +20,10 @@ struct RetryPolicy {
   int64_t max_backoff_ms = 10'000;
   double multiplier = 2.0;
   int64_t max_elapsed_ms = 60'000;  ///< no further try begins after this; 0: no bound
+  double min_backoff_share = 0.5;   ///< of the exponential step; 0: full jitter, for a server that many ask
 
-  /// The pause after failed try `attempt` (from 1): between half of and the whole exponential step, so that
-  /// many clients that failed together do not come back together.
+  /// The pause after failed try `attempt` (from 1): between `min_backoff_share` of and the whole exponential
+  /// step, so that many clients that failed together do not come back together.
   int64_t BackoffMs(int attempt, IdSource& ids) const;
 };
 

@@ -74,5 +74,13 @@ TEST_F(RetryTest, PausesGrowAreCappedAndJittered) {
   EXPECT_NE(policy.BackoffMs(9, ids_), policy.BackoffMs(9, ids_));
 }
 
+TEST_F(RetryTest, FullJitterSpreadsOverTheWholeStep) {
+  const RetryPolicy policy = {.initial_backoff_ms = 1000, .max_backoff_ms = 1000, .min_backoff_share = 0};
+  int below_half = 0;
+  for (int i = 0; i < 200; ++i) below_half += policy.BackoffMs(1, ids_) < 500 ? 1 : 0;
+  EXPECT_GT(below_half, 50);
+  EXPECT_LT(below_half, 150);
+}
+
 }  // namespace
 }  // namespace firn::runtime

@@ -48,9 +48,7 @@ void AttemptFiles::LeaveToAgedScan() {
 
 std::vector<std::string> AttemptFiles::DeleteAll(const std::vector<std::string>& locations) {
   std::vector<std::string> left;
-  for (const auto& location : locations) {
-    if (!store_->Delete(location).ok()) left.push_back(location);
-  }
+  for (auto& [location, why] : store_->DeleteMany(locations)) left.push_back(std::move(location));
   return left;
 }
 

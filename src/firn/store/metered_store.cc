@@ -125,6 +125,15 @@ Status MeteredStore::Delete(const std::string& location) {
   return meters_->remove.Measure([&] { return store_->Delete(location); });
 }
 
+std::vector<NotDeleted> MeteredStore::DeleteMany(std::span<const std::string> locations) {
+  std::vector<NotDeleted> left;
+  Ignore(meters_->remove.Measure([&]() -> Status {  // told by what is returned
+    left = store_->DeleteMany(locations);
+    return left.empty() ? Ok() : Status(left.front().why);
+  }));
+  return left;
+}
+
 Status MeteredStore::List(const std::string& prefix, const std::function<bool(const ObjectInfo&)>& visit) {
   return meters_->list.Measure([&] { return store_->List(prefix, visit); });
 }

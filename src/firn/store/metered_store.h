@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "firn/obs/metrics.h"
 #include "firn/store/store.h"
@@ -9,7 +11,8 @@
 namespace firn::store {
 
 /// Another store, with its requests counted and timed by kind: read, write (creation and finish of an
-/// object), head, list, delete (metrics firn_store_*). Thread-safe as that store is; `metrics` outlives it.
+/// object), head, list, delete (metrics firn_store_*). A DeleteMany counts as one delete, with the outcome of
+/// its first failure. Thread-safe as that store is; `metrics` outlives it.
 class MeteredStore final : public Store {
  public:
   MeteredStore(std::shared_ptr<Store> store, const std::string& name, obs::Metrics& metrics);
@@ -19,6 +22,7 @@ class MeteredStore final : public Store {
   Result<std::unique_ptr<RandomAccessObject>> Open(const std::string& location) override;
   Result<ObjectInfo> Head(const std::string& location) override;
   Status Delete(const std::string& location) override;
+  std::vector<NotDeleted> DeleteMany(std::span<const std::string> locations) override;
   Status List(const std::string& prefix, const std::function<bool(const ObjectInfo&)>& visit) override;
 
  private:

@@ -4,6 +4,15 @@
 
 namespace firn::store {
 
+std::vector<NotDeleted> Store::DeleteMany(std::span<const std::string> locations) {
+  std::vector<NotDeleted> left;
+  for (const std::string& location : locations) {
+    Status deleted = Delete(location);
+    if (!deleted.ok()) left.push_back({location, std::move(deleted).error()});
+  }
+  return left;
+}
+
 Result<std::string> Store::ReadAll(const std::string& location) {
   FIRN_ASSIGN(auto object, Open(location));
   std::string bytes(static_cast<size_t>(object->size_bytes()), '\0');

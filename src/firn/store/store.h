@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,12 @@ class ObjectWriter {
   virtual void Discard() noexcept = 0;
 };
 
+/// An object that could not be deleted.
+struct NotDeleted {
+  std::string location;
+  Error why;
+};
+
 /// An object store as Iceberg needs it: immutable objects, atomic creation, listing by prefix.
 /// Locations are full: `file:///a/b`, `/a/b`, `s3://bucket/key`, `memory://x/y`. Thread-safe.
 /// Errors: kNotFound, kAlreadyExists, kPermissionDenied, kResourceExhausted (disk full), kUnavailable,
@@ -57,6 +64,9 @@ class Store {
   virtual Result<ObjectInfo> Head(const std::string& location) = 0;
   /// Deleting what does not exist is Ok.
   virtual Status Delete(const std::string& location) = 0;
+  /// Deletes each of them, in as few requests as the store knows; goes on after a failure and returns what is
+  /// left.
+  virtual std::vector<NotDeleted> DeleteMany(std::span<const std::string> locations);
   /// All objects whose location begins with `prefix`, in no promised order. `visit` returns false to stop.
   virtual Status List(const std::string& prefix, const std::function<bool(const ObjectInfo&)>& visit) = 0;
 

@@ -304,9 +304,7 @@ Result<std::vector<iceberg::DataFile>> ParquetTableWriter::Finish() {
 std::vector<std::string> ParquetTableWriter::Discard() {
   open_.reset();
   std::vector<std::string> left;
-  for (std::string& location : created_) {
-    if (!context_.store->Delete(location).ok()) left.push_back(std::move(location));
-  }
+  for (auto& [location, why] : context_.store->DeleteMany(created_)) left.push_back(std::move(location));
   Reset();
   return left;
 }

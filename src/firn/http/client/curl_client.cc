@@ -151,6 +151,11 @@ class CurlClient final : public HttpClient {
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout_ms));
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_ms));
+    if (options_.stall_timeout_ms > 0) {
+      curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+      curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME,
+                       static_cast<long>((options_.stall_timeout_ms + 999) / 1000));
+    }
     curl_easy_setopt(handle, CURLOPT_USERAGENT, options_.user_agent.c_str());
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &TakeBody);

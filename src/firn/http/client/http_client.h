@@ -15,6 +15,8 @@ namespace firn::http {
 struct HttpClientOptions {
   int64_t connect_timeout_ms = 5'000;
   int64_t timeout_ms = 30'000;  ///< of a whole exchange
+  int64_t stall_timeout_ms =
+      0;  ///< an exchange in which nothing moves for so long ends (whole seconds); 0: no bound
   int64_t max_body_bytes = int64_t{64} << 20;
   std::string ca_file = {};  ///< PEM bundle; empty: the system's
   bool use_proxy = true;     ///< false: http_proxy and its kin in the environment are not looked at

@@ -51,10 +51,11 @@ void DeleteDroppedMetadata(store::Store& store, const TableMetadata& base, const
   if (!enabled.ok() || !*enabled) return;
   std::set<std::string> kept;
   for (const auto& entry : committed.metadata_log) kept.insert(entry.metadata_file);
+  std::vector<std::string> dropped;
   for (const auto& entry : base.metadata_log) {
-    // What stays behind is found by the scan for unreferenced files.
-    if (!kept.contains(entry.metadata_file)) Ignore(store.Delete(entry.metadata_file));
+    if (!kept.contains(entry.metadata_file)) dropped.push_back(entry.metadata_file);
   }
+  store.DeleteMany(dropped);  // what stays behind is found by the scan for unreferenced files
 }
 
 }  // namespace firn::iceberg

@@ -11,6 +11,8 @@ namespace firn::iceberg {
 
 namespace {
 
+constexpr size_t kBatch = 1000;  // as many as S3 deletes at once
+
 class Purge {
  public:
   Purge(store::Store& store, const TableMetadata& metadata) : store_(store), metadata_(metadata) {}
@@ -26,6 +28,7 @@ class Purge {
     DeleteStatistics(metadata_.partition_statistics);
     for (const auto& entry : metadata_.metadata_log) Delete(entry.metadata_file);
     Delete(metadata_location);
+    Flush();
     return std::move(left_);
   }
 
@@ -67,12 +70,19 @@ class Purge {
 
   void Delete(const std::string& location) {
     if (location.empty() || !done_.insert(location).second) return;
-    if (!store_.Delete(location).ok()) left_.push_back(location);
+    pending_.push_back(location);
+    if (pending_.size() == kBatch) Flush();
+  }
+
+  void Flush() {
+    for (auto& [location, why] : store_.DeleteMany(pending_)) left_.push_back(std::move(location));
+    pending_.clear();
   }
 
   store::Store& store_;
   const TableMetadata& metadata_;
   std::set<std::string> done_;
+  std::vector<std::string> pending_;
   std::vector<std::string> left_;
 };
 

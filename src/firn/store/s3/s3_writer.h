@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "firn/runtime/executor.h"
+#include "firn/store/s3/s3_client.h"
+#include "firn/store/store.h"
+
+namespace firn::store::s3 {
+
+/// User metadata of every object that is written here: an id of the one write that made it. By it a writer
+/// finds out that a request whose answer was lost did its work.
+inline constexpr std::string_view kMarkerHeader = "x-amz-meta-firn-write";
+
+/// One object being written. What fits into one part goes with one PUT at Finish; more becomes a multipart
+/// upload, of which one part is on its way while the next is filled: two parts of memory at most. Discard
+/// aborts the upload. With IfExists::kFail the last request carries `If-None-Match: *`, so that of two
+/// writers of one name exactly one succeeds; where a server does not implement that, it is asked before.
+class S3Writer final : public ObjectWriter {
+ public:
+  /// `uploads` sends the parts; it outlives the writer.
+  S3Writer(std::shared_ptr<S3Client> client, runtime::Executor& uploads, S3Location location,
+           IfExists if_exists);
+  ~S3Writer() override;
+  S3Writer(const S3Writer&) = delete;
+  S3Writer& operator=(const S3Writer&) = delete;
+
+  Status Write(std::string_view bytes) override;
+  int64_t bytes_written() const override { return bytes_written_; }
+  Status Finish() override;
+  void Discard() noexcept override;
+
+ private:
+  Status Append(std::string_view bytes);
+  Status SendPart();
+  Status WaitForPart();
+  Status Begin();
+  Status Put();
+  Status PutOnce(bool conditional);
+  Status Complete();
+  Status CompleteOnce(bool conditional);
+  Status CheckAbsent();
+  /// After a refusal that a try of our own may have caused: Ok when the object is the one that this writer
+  /// made.
+  Status Resolve(Error refusal, std::string_view whole_body);
+  http::HttpHeaders NewObjectHeaders() const;
+  bool must_be_new() const { return if_exists_ == IfExists::kFail; }
+
+  const std::shared_ptr<S3Client> client_;
+  runtime::Executor& uploads_;
+  const S3Location location_;
+  const IfExists if_exists_;
+  const std::string marker_;
+  std::string buffer_;
+  int64_t bytes_written_ = 0;
+  std::string upload_id_;           ///< empty: no upload has begun
+  std::vector<std::string> etags_;  ///< of the parts that are stored
+  std::optional<std::future<Result<std::string>>> pending_;
+  std::optional<Error> failure_;
+  bool ended_ = false;
+};
+
+}  // namespace firn::store::s3
