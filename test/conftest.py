@@ -36,6 +36,15 @@ def own_broker(tmp_path):
 
 
 @pytest.fixture(scope="session")
+def s3(tmp_path_factory):
+    """The S3 server that most tests share; each makes buckets of its own."""
+    from s3_server import S3Server
+
+    with S3Server(tmp_path_factory.mktemp("s3")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def spark(tmp_path_factory):
     from readers import Spark
 

@@ -127,7 +127,7 @@ def _is_system_header(header: str) -> bool:
         "aio.h", "assert.h", "cpuid.h", "cxxabi.h", "dirent.h", "dlfcn.h", "elf.h", "emmintrin.h", "errno.h", "execinfo.h", "fcntl.h", "getopt.h", "glob.h",
         "immintrin.h", "inttypes.h", "langinfo.h", "libgen.h", "limits.h", "link.h", "locale.h", "malloc.h", "math.h", "netdb.h", "poll.h",
         "pthread.h", "pwd.h", "regex.h", "sched.h", "semaphore.h", "signal.h", "stdalign.h", "stdarg.h", "stddef.h", "stdint.h", "stdio.h",
-        "stdlib.h", "string.h", "strings.h", "syslog.h", "termios.h", "time.h", "ucontext.h", "unistd.h", "utime.h", "wchar.h",
+        "spawn.h", "stdlib.h", "string.h", "strings.h", "syslog.h", "termios.h", "time.h", "ucontext.h", "unistd.h", "utime.h", "wchar.h",
     }  # fmt: skip
 
 

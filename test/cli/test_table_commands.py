@@ -184,7 +184,7 @@ def test_dates_and_nested_values_read_as_json(lake):
 def test_version_lists_the_libraries():
     version = json.loads(firn("version", "--json").ok().out)
     assert version["version"] and version["build-id"] and version["git-hash"] and version["compiler"]
-    for library in ("arrow", "parquet", "librdkafka", "simdjson", "sqlite", "fmt", "openssl", "allocator"):
+    for library in ("arrow", "parquet", "librdkafka", "simdjson", "sqlite", "fmt", "openssl", "expat", "allocator"):
         assert version["libraries"][library], library
 
 

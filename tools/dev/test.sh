@@ -117,7 +117,7 @@ run_pytest() {
 lane_python() {
   deps_test
   deps_s3
-  timed_build release firn firn_source_driver
+  timed_build release firn firn_source_driver firn_s3_driver
   run_pytest python -m "not jvm"
 }
 
@@ -128,6 +128,6 @@ lane_jvm() {
   deps_spark
   deps_rck
   deps_flights
-  timed_build release firn firn_source_driver
+  timed_build release firn firn_source_driver firn_s3_driver
   run_pytest jvm -m jvm
 }

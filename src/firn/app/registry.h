@@ -24,7 +24,8 @@ struct PluginDeps {
 /// Every plug-in of the program: sources, formats, kinds of catalogs. A new one is a new row here.
 pipeline::Plugins MakePlugins(const PluginDeps& deps);
 
-/// Stores by scheme.
+/// Stores by scheme, metered. One of a kind: locations with equal access share a store, and all S3 stores
+/// their connections.
 std::shared_ptr<store::StoreResolver> MakeStoreResolver(obs::Metrics& metrics);
 
 }  // namespace firn::app

@@ -13,6 +13,7 @@
 #include <zstd.h>
 #include <nlohmann/json.hpp>
 
+#include "firn/http/aws/xml.h"
 #include "firn/http/client/http_client.h"
 
 /// jemalloc's, where it was linked in (never under a sanitizer, which brings its own allocator).
@@ -58,19 +59,13 @@ std::string SimdjsonVersion() {
 }  // namespace
 
 std::vector<cli::LibraryVersion> LibraryVersions() {
-  return {{"allocator", AllocatorVersion()},
-          {"arrow", arrow::GetBuildInfo().version_string},
-          {"fmt", FmtVersion()},
-          {"libcurl", http::CurlVersion()},
-          {"librdkafka", rd_kafka_version_str()},
-          {"nlohmann-json", JsonVersion()},
-          {"openssl", OpenSSL_version(OPENSSL_VERSION)},
-          {"parquet", ParquetVersion()},
-          {"simdjson", SimdjsonVersion()},
-          {"spdlog", SpdlogVersion()},
-          {"sqlite", sqlite3_libversion()},
-          {"utf8proc", utf8proc_version()},
-          {"zlib", zlibVersion()},
+  return {{"allocator", AllocatorVersion()},    {"arrow", arrow::GetBuildInfo().version_string},
+          {"expat", http::aws::ExpatVersion()}, {"fmt", FmtVersion()},
+          {"libcurl", http::CurlVersion()},     {"librdkafka", rd_kafka_version_str()},
+          {"nlohmann-json", JsonVersion()},     {"openssl", OpenSSL_version(OPENSSL_VERSION)},
+          {"parquet", ParquetVersion()},        {"simdjson", SimdjsonVersion()},
+          {"spdlog", SpdlogVersion()},          {"sqlite", sqlite3_libversion()},
+          {"utf8proc", utf8proc_version()},     {"zlib", zlibVersion()},
           {"zstd", ZSTD_versionString()}};
 }
 

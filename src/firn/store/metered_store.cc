@@ -91,6 +91,7 @@ class MeteredStore::Reader final : public RandomAccessObject {
       : object_(std::move(object)), meters_(std::move(meters)) {}
 
   int64_t size_bytes() const override { return object_->size_bytes(); }
+  int64_t cheap_gap_bytes() const override { return object_->cheap_gap_bytes(); }
   Result<int64_t> ReadAt(int64_t offset, int64_t length, void* out) override {
     auto read = meters_->read.Measure([&] { return object_->ReadAt(offset, length, out); });
     if (read.ok()) meters_->bytes_read.Add(static_cast<double>(*read));

@@ -30,6 +30,9 @@ class RandomAccessObject {
   virtual int64_t size_bytes() const = 0;
   /// Reads up to `length` bytes at `offset` into `out`; returns the bytes read (fewer only at the end).
   virtual Result<int64_t> ReadAt(int64_t offset, int64_t length, void* out) = 0;
+  /// So many bytes that nobody wants are read sooner than a second request is answered: ranges that are no
+  /// further apart are better read as one.
+  virtual int64_t cheap_gap_bytes() const { return 8 << 10; }
 };
 
 /// One object being written. Invisible under its location until Finish returned Ok.

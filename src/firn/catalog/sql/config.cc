@@ -73,10 +73,12 @@ const config::Schema<SqlCatalogConfig>& SqlCatalogSchema() {
           .Required("uri", &SqlCatalogConfig::database_path, DatabaseUri(),
                     "The database, in the layout of PyIceberg's SqlCatalog and Java's JdbcCatalog.")
           .Required("warehouse", &SqlCatalogConfig::warehouse, config::Path(),
-                    "Folder under which new tables get their files.")
+                    "Folder, or `s3://bucket/prefix`, under which new tables get their files.")
           .Field("busy_timeout", &SqlCatalogConfig::busy_timeout_ms,
                  config::Duration({.min = 0, .max = 600'000}),
-                 "How long to wait for another process's lock on the database.");
+                 "How long to wait for another process's lock on the database.")
+          .Field("s3", &SqlCatalogConfig::s3, config::Object(store::S3AccessSchema()),
+                 "How the warehouse is reached when it is s3://bucket/prefix.");
   return schema;
 }
 

@@ -5,6 +5,7 @@
 
 #include "firn/base/result.h"
 #include "firn/config/schema.h"
+#include "firn/store/s3_access.h"
 
 namespace firn::catalog::sql {
 
@@ -16,6 +17,7 @@ struct SqlCatalogConfig {
   std::string warehouse;      ///< folder or location under which tables are made; tables of a folder get
                               ///< `file:///...` locations
   int64_t busy_timeout_ms = 10'000;
+  store::S3Access s3;  ///< for locations that are s3://
 };
 
 /// The keys. After reading, the caller sets `name` to the key under `catalogs:` where it is empty.

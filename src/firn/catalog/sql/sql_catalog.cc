@@ -77,6 +77,7 @@ Result<std::unique_ptr<SqlCatalog>> SqlCatalog::Open(SqlCatalogConfig config, Sq
 SqlCatalog::SqlCatalog(SqlCatalogConfig config, SqlCatalogDeps deps)
     : config_(std::move(config)),
       deps_(std::move(deps)),
+      access_(store::ToStoreAccess(config_.s3)),
       rows_({.path = config_.database_path,
              .create = true,
              .read_only = false,
@@ -102,13 +103,13 @@ Result<LoadedTable> SqlCatalog::LoadTable(const TableIdentifier& table) {
 }
 
 Result<LoadedTable> SqlCatalog::LoadAt(const TableIdentifier& table, const std::string& metadata_location) {
-  FIRN_ASSIGN(auto metadata_store, deps_.stores->Resolve(metadata_location));
+  FIRN_ASSIGN(auto metadata_store, deps_.stores->Resolve(metadata_location, access_));
   LoadedTable loaded;
   loaded.identifier = table;
   loaded.metadata_location = metadata_location;
   FIRN_ASSIGN_CTX(loaded.metadata, metadata_files_.Read(*metadata_store, metadata_location),
                   "table " + table.ToString());
-  FIRN_ASSIGN(loaded.store, deps_.stores->Resolve(loaded.metadata->location));
+  FIRN_ASSIGN(loaded.store, deps_.stores->Resolve(loaded.metadata->location, access_));
   return loaded;
 }
 
@@ -202,7 +203,7 @@ Result<LoadedTable> SqlCatalog::CreateTable(const TableIdentifier& table,
   }
   FIRN_ASSIGN_CTX(auto metadata, iceberg::NewTableMetadata(complete, deps_.clock->NowMs()),
                   "table " + table.ToString());
-  FIRN_ASSIGN(auto table_store, deps_.stores->Resolve(metadata.location));
+  FIRN_ASSIGN(auto table_store, deps_.stores->Resolve(metadata.location, access_));
   store::AttemptFiles files(table_store);
   auto location = iceberg::WriteMetadataFile(*table_store, metadata, "", deps_.ids->Uuid(), files);
   if (!location.ok()) {

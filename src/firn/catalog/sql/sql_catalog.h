@@ -59,6 +59,7 @@ class SqlCatalog final : public iceberg::Catalog {
 
   SqlCatalogConfig config_;
   SqlCatalogDeps deps_;
+  const store::StoreAccess access_;  ///< of all the catalog's tables
   TableRows rows_;
   iceberg::MetadataFiles metadata_files_;
 };

@@ -86,6 +86,8 @@ bool WasSent(CURL* handle) {
 
 ErrorKind KindOf(CURLcode code, bool was_sent) {
   if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) return ErrorKind::kInvalidArgument;
+  if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+    return ErrorKind::kPermissionDenied;
   if (!was_sent) return ErrorKind::kUnavailable;
   return code == CURLE_OPERATION_TIMEDOUT ? ErrorKind::kTimeout : ErrorKind::kIo;
 }

@@ -48,9 +48,10 @@ struct HttpRequest {
 };
 
 /// Plain requests over HTTP and HTTPS (certificates are verified). Thread-safe. Redirects are not followed.
-/// Any answer is a value, whatever its status. Errors: kInvalidArgument (no URL), kUnavailable (no
-/// connection: nothing was sent), kTimeout and kIo (the request may have reached the server),
-/// kResourceExhausted (a body above the limit; the request has reached the server).
+/// Any answer is a value, whatever its status. Errors: kInvalidArgument (no URL), kPermissionDenied (a
+/// certificate that is not trusted), kUnavailable (no connection: nothing was sent), kTimeout and kIo (the
+/// request may have reached the server), kResourceExhausted (a body above the limit; the request has reached
+/// the server).
 class HttpClient {
  public:
   virtual ~HttpClient() = default;

@@ -1,5 +1,6 @@
 #include "firn/iceberg/scan/data_file_reader.h"
 
+#include <arrow/io/caching.h>
 #include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <parquet/arrow/reader.h>
@@ -18,10 +19,18 @@ namespace firn::iceberg {
 
 namespace {
 
-parquet::ArrowReaderProperties ReaderProperties(int64_t batch_rows) {
+/// Column chunks are fetched when they are needed, neighbours with one request.
+arrow::io::CacheOptions Coalescing(int64_t cheap_gap_bytes) {
+  arrow::io::CacheOptions options = arrow::io::CacheOptions::LazyDefaults();
+  options.hole_size_limit = cheap_gap_bytes;
+  return options;
+}
+
+parquet::ArrowReaderProperties ReaderProperties(int64_t batch_rows, int64_t cheap_gap_bytes) {
   parquet::ArrowReaderProperties properties(/*use_threads=*/false);
   properties.set_batch_size(batch_rows);
   properties.set_pre_buffer(true);
+  properties.set_cache_options(Coalescing(cheap_gap_bytes));
   properties.set_coerce_int96_timestamp_unit(arrow::TimeUnit::MICRO);
   return properties;
 }
@@ -43,10 +52,11 @@ Result<std::unique_ptr<DataFileReader>> DataFileReader::Open(store::Store& store
 
 Status DataFileReader::OpenParquet(store::Store& store) {
   FIRN_ASSIGN(auto object, store.Open(location_));
+  const int64_t cheap_gap_bytes = object->cheap_gap_bytes();
   parquet::arrow::FileReaderBuilder builder;
   FIRN_ARROW_TRY(
       builder.Open(std::make_shared<StoreFile>(std::move(object)), parquet::ReaderProperties(options_.pool)));
-  builder.memory_pool(options_.pool)->properties(ReaderProperties(options_.batch_rows));
+  builder.memory_pool(options_.pool)->properties(ReaderProperties(options_.batch_rows, cheap_gap_bytes));
   FIRN_ARROW_TRY(builder.Build(&file_));
   FIRN_ASSIGN(const auto fields, ReadFileSchema(file_->manifest(), options_.name_mapping));
   FIRN_ASSIGN(projection_, Projection::Make(*options_.schema, fields, options_.constants));

@@ -23,14 +23,38 @@ int64_t RetryAfterMs(const http::HttpResponse& answer) {
   return std::clamp<int64_t>(seconds, 0, kMaxRetryAfterMs / 1000) * 1000;
 }
 
-/// A request whose answer did not come may be repeated: all of ours are safe to.
+/// A request whose answer did not come may be repeated: all of ours are safe to. A certificate that is not
+/// trusted, or an answer that cannot be kept, will be the same again.
 Error OfTransport(Error error, const Call& call) {
   const ErrorKind kind = error.kind();
-  const bool final = kind == ErrorKind::kInvalidArgument || kind == ErrorKind::kResourceExhausted ||
-                     kind == ErrorKind::kUnsupported || kind == ErrorKind::kInternal;
+  const bool final = kind == ErrorKind::kInvalidArgument || kind == ErrorKind::kPermissionDenied ||
+                     kind == ErrorKind::kResourceExhausted || kind == ErrorKind::kUnsupported ||
+                     kind == ErrorKind::kInternal;
   if (!final) error = std::move(error).WithRetry(RetryHint::kYes);
   return std::move(error).WithContext("cannot " + std::string(call.action) + ' ' + call.location.ToString());
 }
+
+/// Says that a store does not answer as it should: nothing at first, then twice a minute.
+class Patience {
+ public:
+  explicit Patience(runtime::Clock& clock)
+      : clock_(clock), next_warning_ns_(clock.MonotonicNs() + kQuietNs) {}
+
+  void Tell(const Error& error, int attempts, int64_t pause_ms) {
+    const bool warn = clock_.MonotonicNs() >= next_warning_ns_;
+    const obs::Level level = warn ? obs::Level::kWarning : obs::Level::kDebug;
+    if (warn) next_warning_ns_ = clock_.MonotonicNs() + kBetweenNs;
+    if (!obs::LogEnabled(level)) return;
+    obs::Log(level, "S3 is asked again", {{"error", error}, {"attempts", attempts}, {"pause_ms", pause_ms}});
+  }
+
+ private:
+  static constexpr int64_t kQuietNs = 5'000'000'000;
+  static constexpr int64_t kBetweenNs = 30'000'000'000;
+
+  runtime::Clock& clock_;
+  int64_t next_warning_ns_;
+};
 
 }  // namespace
 
@@ -104,6 +128,7 @@ S3Client::Attempt S3Client::TryOnce(const Call& call) {
 
 Result<http::HttpResponse> S3Client::Send(const Call& call) {
   runtime::RetryState retry(deps_.retry, *deps_.clock, *deps_.ids);
+  Patience patience(*deps_.clock);
   bool renewed = false;
   while (true) {
     Attempt attempt = TryOnce(call);
@@ -116,10 +141,7 @@ Result<http::HttpResponse> S3Client::Send(const Call& call) {
     const std::optional<int64_t> backoff_ms = retry.Next(error);
     if (!backoff_ms) return std::move(attempt.answer);
     const int64_t pause_ms = std::max(*backoff_ms, attempt.retry_after_ms);
-    if (obs::LogEnabled(obs::Level::kDebug)) {
-      obs::Log(obs::Level::kDebug, "S3 is asked again",
-               {{"error", error}, {"attempt", retry.attempts()}, {"pause_ms", pause_ms}});
-    }
+    patience.Tell(error, retry.attempts(), pause_ms);
     deps_.clock->SleepMs(pause_ms);
   }
 }

@@ -19,6 +19,7 @@ class S3Object final : public RandomAccessObject {
 
   int64_t size_bytes() const override { return info_.size_bytes; }
   Result<int64_t> ReadAt(int64_t offset, int64_t length, void* out) override;
+  int64_t cheap_gap_bytes() const override { return 1 << 20; }
 
  private:
   S3Object(std::shared_ptr<S3Client> client, S3Location location, ObjectInfo info, std::string tail);

@@ -36,10 +36,10 @@ Result<std::string> UploadPart(S3Client& client, const S3Location& location, con
 
 }  // namespace
 
-S3Writer::S3Writer(std::shared_ptr<S3Client> client, runtime::Executor& uploads, S3Location location,
-                   IfExists if_exists)
+S3Writer::S3Writer(std::shared_ptr<S3Client> client, std::shared_ptr<runtime::Executor> uploads,
+                   S3Location location, IfExists if_exists)
     : client_(std::move(client)),
-      uploads_(uploads),
+      uploads_(std::move(uploads)),
       location_(std::move(location)),
       if_exists_(if_exists),
       marker_(client_->ids().Uuid()) {}
@@ -85,7 +85,8 @@ Status S3Writer::SendPart() {
   FIRN_TRY(WaitForPart());
   const size_t number = etags_.size() + 1;
   auto bytes = std::make_shared<const std::string>(std::exchange(buffer_, {}));
-  pending_ = uploads_.Async(
+  buffer_.reserve(bytes->size());
+  pending_ = uploads_->Async(
       [this, number, bytes] { return UploadPart(*client_, location_, upload_id_, number, *bytes); });
   return Ok();
 }

@@ -24,8 +24,8 @@ inline constexpr std::string_view kMarkerHeader = "x-amz-meta-firn-write";
 /// writers of one name exactly one succeeds; where a server does not implement that, it is asked before.
 class S3Writer final : public ObjectWriter {
  public:
-  /// `uploads` sends the parts; it outlives the writer.
-  S3Writer(std::shared_ptr<S3Client> client, runtime::Executor& uploads, S3Location location,
+  /// `uploads` sends the parts.
+  S3Writer(std::shared_ptr<S3Client> client, std::shared_ptr<runtime::Executor> uploads, S3Location location,
            IfExists if_exists);
   ~S3Writer() override;
   S3Writer(const S3Writer&) = delete;
@@ -53,7 +53,7 @@ class S3Writer final : public ObjectWriter {
   bool must_be_new() const { return if_exists_ == IfExists::kFail; }
 
   const std::shared_ptr<S3Client> client_;
-  runtime::Executor& uploads_;
+  const std::shared_ptr<runtime::Executor> uploads_;
   const S3Location location_;
   const IfExists if_exists_;
   const std::string marker_;
