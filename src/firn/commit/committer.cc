@@ -9,6 +9,7 @@
 #include "firn/commit/protocol/history.h"
 #include "firn/commit/protocol/progress.h"
 #include "firn/iceberg/meta/append.h"
+#include "firn/obs/log.h"
 #include "firn/runtime/fault_point.h"
 #include "firn/runtime/retry.h"
 #include "firn/store/attempt_files.h"
@@ -102,6 +103,7 @@ class Committer::Attempt {
       const bool unknown = std::ranges::any_of(doubts_, [](const Doubt& doubt) { return !doubt.refused; });
       const int64_t limit_ms =
           unknown ? std::min(retry_limit_ms_, owner_.config_.unknown_limit_ms) : retry_limit_ms_;
+      TellOfRetry(waited_ms);
       if (waited_ms >= limit_ms || !back_off_.Wait(abort_)) return GiveUp(*last_error_);
     }
   }
@@ -112,6 +114,19 @@ class Committer::Attempt {
     std::optional<int64_t> pinned_parent;
     bool refused = false;  ///< what came was a refusal that may have been that of a second copy
   };
+
+  // At once, and every ten seconds; lost races are nothing to speak of until they last.
+  void TellOfRetry(int64_t waited_ms) {
+    constexpr int64_t kPauseMs = 10'000;
+    const bool is_race = last_error_->kind() == ErrorKind::kConflict;
+    if (waited_ms < next_word_ms_ || (is_race && waited_ms < kPauseMs)) return;
+    next_word_ms_ = waited_ms + kPauseMs;
+    obs::Log(obs::Level::kWarning, "commit is tried again",
+             {{"pipeline", owner_.config_.pipeline_id},
+              {"table", owner_.config_.table.ToString()},
+              {"waited_ms", waited_ms},
+              {"error", *last_error_}});
+  }
 
   // Empty: try again after a wait.
   std::optional<CommitOutcome> Try() {
@@ -360,6 +375,7 @@ class Committer::Attempt {
   std::vector<Doubt> doubts_;
   bool doubted_ = false;  ///< some try was in doubt, even if the history has settled it since
   std::optional<Error> last_error_;
+  int64_t next_word_ms_ = 0;
 };
 
 Committer::Committer(std::shared_ptr<iceberg::Catalog> catalog, CommitterConfig config, runtime::Clock& clock,
