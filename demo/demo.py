@@ -1,10 +1,13 @@
 """What ./dev demo shows, once everything is installed and built: flights go into Kafka while Firn commits them into an Iceberg table.
+With --no-kafka they land as files in a folder instead, and nothing needs a Java machine.
 
-Usage: demo.py FIRN-PROGRAM. Starts clean each time; leaves demo/lake to look at, and nothing running.
+Usage: demo.py FIRN-PROGRAM [--no-kafka]. Starts clean each time; leaves demo/lake to look at, and nothing running.
 """
 
 from __future__ import annotations
 
+import gzip
+import itertools
 import json
 import os
 import shutil
@@ -26,8 +29,9 @@ from readers import duckdb_session, local_path, metadata_location, pyiceberg_cat
 FLIGHTS = DEPS / "flights/data/flights-3m.parquet"
 ROWS = 200_000
 SECONDS = 12  # over which the producer spreads them
+FLIGHTS_A_FILE = 4_000
 TABLE = "travel.flights"
-LAKE, RUN = DEMO / "lake", DEMO / ".run"
+LAKE, RUN, LANDING = DEMO / "lake", DEMO / ".run", DEMO / "landing"
 DATABASE, WAREHOUSE = LAKE / "catalog.db", LAKE / "warehouse"
 
 
@@ -59,6 +63,25 @@ def send_flights(broker: Broker, failures: list) -> None:
         failures.append(error)
 
 
+def land_flights(failures: list) -> None:
+    """Writes the records as files, at an even pace: under another name first, as one should."""
+    try:
+        records = (record for _, record in flights_as_json())
+        started = time.monotonic()
+        for number in range(ROWS // FLIGHTS_A_FILE):
+            folder = LANDING / f"part={number % 5}"
+            folder.mkdir(parents=True, exist_ok=True)
+            lines = "".join(record + "\n" for record in itertools.islice(records, FLIGHTS_A_FILE))
+            temporary = folder / f".flights-{number:03}.tmp"
+            temporary.write_bytes(gzip.compress(lines.encode(), 3))
+            temporary.rename(folder / f"flights-{number:03}.jsonl.gz")
+            ahead = (number + 1) * FLIGHTS_A_FILE / ROWS * SECONDS - (time.monotonic() - started)
+            if ahead > 0:
+                time.sleep(ahead)
+    except Exception as error:  # noqa: BLE001  told by the main thread
+        failures.append(error)
+
+
 def rows_in_table() -> int:
     try:
         snapshot = pyiceberg_catalog(DATABASE, WAREHOUSE).load_table(TABLE).current_snapshot()
@@ -67,12 +90,11 @@ def rows_in_table() -> int:
     return int(snapshot.summary["total-records"]) if snapshot and snapshot.summary else 0
 
 
-def stream(program: str, broker: Broker) -> None:
+def stream(program: str, config: Path, send, environment: dict) -> None:
     """Runs `firn run` in this terminal until the table holds every record, then asks it to stop."""
-    environment = {**os.environ, "FIRN_DEMO_KAFKA": broker.bootstrap}
-    firn = subprocess.Popen([program, "run", str(DEMO / "flights.yaml")], env=environment, preexec_fn=die_with_parent)
+    firn = subprocess.Popen([program, "run", str(config)], env={**os.environ, **environment}, preexec_fn=die_with_parent)
     failures: list = []
-    sender = threading.Thread(target=send_flights, args=(broker, failures), daemon=True)
+    sender = threading.Thread(target=send, args=(failures,), daemon=True)
     sender.start()
     deadline = time.monotonic() + 300
     while firn.poll() is None and not failures and rows_in_table() < ROWS and time.monotonic() < deadline:
@@ -89,9 +111,9 @@ def stream(program: str, broker: Broker) -> None:
         sys.exit(f"demo: the table holds {rows_in_table()} records, {ROWS} were sent")
 
 
-def show(program: str, *command: str) -> None:
+def show(program: str, config: Path, *command: str) -> None:
     print(f"$ firn {' '.join(command)}", flush=True)
-    subprocess.run([program, *command, "-c", str(DEMO / "flights.yaml")], check=True)
+    subprocess.run([program, *command, "-c", str(config)], check=True)
 
 
 def read_back_with_duckdb() -> None:
@@ -117,33 +139,48 @@ def read_back_with_duckdb() -> None:
 NEXT = """\
 The table is in demo/lake: catalog.db is the SQLite catalog, warehouse/ the data. Try:
 
-  build/firn table show lake.travel.flights -c demo/flights.yaml
-  build/firn table read lake.travel.flights -c demo/flights.yaml --where "origin = 'SFO' and delay > 120" --limit 10
+  build/firn table show lake.travel.flights -c demo/{config}
+  build/firn table read lake.travel.flights -c demo/{config} --where "origin = 'SFO' and delay > 120" --limit 10
   python:  from pyiceberg.catalog.sql import SqlCatalog
            SqlCatalog("lake", uri="sqlite:///{database}").load_table("{table}").scan().to_arrow()
   (.deps/venv/bin/python has PyIceberg and DuckDB installed)
 
-demo/flights.yaml is the whole pipeline: point it at your own broker and topic, `build/firn check` it, `build/firn run` it."""
+demo/{config} is the whole pipeline: point it at your own {source}, `build/firn check` it, `build/firn run` it."""
 
 
-def main(program: str) -> None:
-    shutil.rmtree(LAKE, ignore_errors=True)
-    shutil.rmtree(RUN, ignore_errors=True)
+def stream_from_kafka(program: str) -> Path:
+    config = DEMO / "flights.yaml"
     headline("A Kafka broker, and a topic with four partitions")
     with Broker(RUN / "kafka") as broker:
         broker.create_topic("flights", partitions=4)
         print(f"listening on {broker.bootstrap}")
-        headline(f"firn run demo/flights.yaml, while {ROWS:,} flights are sent as JSON")
-        stream(program, broker)
+        headline(f"firn run demo/{config.name}, while {ROWS:,} flights are sent as JSON")
+        stream(program, config, lambda failures: send_flights(broker, failures), {"FIRN_DEMO_KAFKA": broker.bootstrap})
+    return config
+
+
+def stream_from_files(program: str) -> Path:
+    config = DEMO / "flights-files.yaml"
+    LANDING.mkdir()
+    headline(f"firn run demo/{config.name}, while {ROWS:,} flights land in demo/landing as {ROWS // FLIGHTS_A_FILE} files of JSON lines")
+    stream(program, config, land_flights, {})
+    return config
+
+
+def main(program: str, with_kafka: bool) -> None:
+    for folder in (LAKE, RUN, LANDING):
+        shutil.rmtree(folder, ignore_errors=True)
+    config = stream_from_kafka(program) if with_kafka else stream_from_files(program)
     shutil.rmtree(RUN, ignore_errors=True)
     headline("What was committed")
-    show(program, "table", "snapshots", f"lake.{TABLE}")
-    show(program, "table", "files", f"lake.{TABLE}")
+    show(program, config, "table", "snapshots", f"lake.{TABLE}")
+    show(program, config, "table", "files", f"lake.{TABLE}")
     headline("The same table read by DuckDB")
     read_back_with_duckdb()
     headline("Next")
-    print(NEXT.format(database=DATABASE, table=TABLE))
+    source = "broker and topic" if with_kafka else "folder"
+    print(NEXT.format(database=DATABASE, table=TABLE, config=config.name, source=source))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], with_kafka="--no-kafka" not in sys.argv[2:])

@@ -6,7 +6,7 @@ namespace firn::app {
 
 pipeline::Plugins MakePlugins(const PluginDeps& deps) {
   return {
-      .sources = {Kafka(deps)},
+      .sources = {Files(deps), Kafka(deps)},
       .decoders = {Json(deps)},
       .catalogs = {Sql(deps), Rest(deps)},
   };

@@ -5,6 +5,7 @@
 #include "firn/config/schema.h"
 #include "firn/decode/json/infer_schema.h"
 #include "firn/decode/json/json_decoder.h"
+#include "firn/decode/json/json_files.h"
 
 namespace firn::app {
 
@@ -28,7 +29,10 @@ pipeline::DecoderPlugin Json(const PluginDeps& /*deps*/) {
                         config::Problems& problems) -> std::optional<pipeline::DecoderSetup> {
     JsonKeys keys;
     if (!JsonSchema().Read(node, problems, &keys)) return std::nullopt;
-    return pipeline::DecoderSetup{"json", decode::MakeJsonDecoder, decode::InferJsonSchema};
+    return pipeline::DecoderSetup{.format = "json",
+                                  .make = decode::MakeJsonDecoder,
+                                  .infer = decode::InferJsonSchema,
+                                  .files = decode::MakeJsonFiles()};
   };
   const auto describe = [](const std::string& path, std::vector<config::FieldDoc>* out) {
     JsonSchema().Describe(path, out);

@@ -6,6 +6,7 @@
 /// One row of the registry each, in a file of its own.
 namespace firn::app {
 
+pipeline::SourcePlugin Files(const PluginDeps& deps);
 pipeline::SourcePlugin Kafka(const PluginDeps& deps);
 
 pipeline::DecoderPlugin Json(const PluginDeps& deps);

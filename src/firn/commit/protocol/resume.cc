@@ -129,8 +129,8 @@ PartitionCheck CheckPartition(const record::PartitionPosition& position, const L
     return !a.empty() && !b.empty() && a != b;
   };
   if (differs(position.identity.cluster_id, log.identity.cluster_id)) {
-    return PartitionRecreated{fmt::format("read from cluster {}, this is cluster {}",
-                                          position.identity.cluster_id, log.identity.cluster_id)};
+    return PartitionRecreated{fmt::format("what was read is {}, this is {}", position.identity.cluster_id,
+                                          log.identity.cluster_id)};
   }
   if (differs(position.identity.topic_id, log.identity.topic_id)) {
     return PartitionRecreated{fmt::format("read topic id {}, the topic now has id {}",
