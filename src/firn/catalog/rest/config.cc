@@ -128,6 +128,8 @@ config::Schema<C> Transport(config::Schema<C>&& schema) {
              config::Integer<int64_t>({.min = 1, .max = kMaxTimeoutMs}), "Time for a whole exchange.",
              "60000")
       .Prefixed("header.", &C::headers, "Header that is sent with every request to the catalog.")
+      .Field("s3", &C::store_access, config::Object(store::S3AccessSchema()),
+             "How the store is reached where the server vends no credentials, as for other catalogs.")
       .Prefixed("s3.", &C::s3, "Iceberg's S3 FileIO property, passed on to the store.")
       .Prefixed("client.", &C::client, "Iceberg's AWS client property, passed on to the store.");
 }
@@ -153,6 +155,8 @@ iceberg::Properties PropertiesOf(const RestCatalogConfig& config) {
   if (config.token_expires_in_ms)
     properties["token-expires-in-ms"] = std::to_string(*config.token_expires_in_ms);
   for (const auto& [name, value] : config.headers) properties["header." + name] = value;
+  for (const auto& [name, value] : store::ToStoreAccess(config.store_access).properties)
+    properties[name] = value;
   for (const auto& [name, value] : config.s3) properties["s3." + name] = value;
   for (const auto& [name, value] : config.client) properties["client." + name] = value;
   return properties;

@@ -8,6 +8,7 @@
 #include "firn/config/schema.h"
 #include "firn/config/secret.h"
 #include "firn/iceberg/model/table_metadata.h"
+#include "firn/store/s3_access.h"
 
 namespace firn::catalog::rest {
 
@@ -45,6 +46,7 @@ struct RestCatalogConfig {
   std::map<std::string, std::string> headers;  ///< `header.<name>`
   std::map<std::string, std::string> s3;       ///< `s3.<name>`, for the store
   std::map<std::string, std::string> client;   ///< `client.<name>`, for the store
+  store::S3Access store_access;                ///< `s3:`, the same in words of ours; the two above go first
 };
 
 /// The keys. After reading, the caller sets `name`.

@@ -48,7 +48,7 @@ Provider KeysFor(const S3Config& config, const StoreAccess& access, const S3Deps
   } else {
     base = aws::DefaultCredentials(deps.aws, config.profile);
   }
-  if (config.role_arn.empty()) return base;
+  if (config.role_arn.empty() || access.renew) return base;  // vended keys are those of the table already
   return aws::RoleCredentials(deps.aws,
                               {.role_arn = config.role_arn,
                                .session_name = config.role_session_name,
