@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -147,11 +148,14 @@ def test_server_that_restarts_in_mid_upload(tmp_path):
             store("create", "s3://restarted/big")
             assert store("write", bytes=12 * MIB) == {"ok": True}
             own.stop()
-            later = threading.Timer(2, own.start)
-            later.start()
-            assert store("write", bytes=12 * MIB) == {"ok": True}
+            answers = []
+            writing = threading.Thread(target=lambda: answers.append(store("write", bytes=12 * MIB)))
+            writing.start()
+            time.sleep(1)
+            own.start()
+            writing.join()
+            assert answers == [{"ok": True}]
             assert store("finish") == {"ok": True}
-            later.join()
             assert store("read", "s3://restarted/big")["as_written"]
 
 
