@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -128,6 +129,39 @@ def rest_lake(tmp_path, rest_server):
     from rest_server import RestLake
 
     return RestLake(tmp_path, rest_server)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The PostgreSQL server that most tests share; each makes databases of its own names."""
+    from postgres import Postgres
+
+    with Postgres() as running:
+        yield running
+
+
+@pytest.fixture
+def own_postgres():
+    """A PostgreSQL server for one test alone, which may stop or crash it."""
+    from postgres import Postgres
+
+    with Postgres() as running:
+        yield running
+
+
+@pytest.fixture
+def postgres_lake(postgres, tmp_path):
+    from postgres_lake import PostgresLake
+
+    database = f"lake_{uuid4().hex[:12]}"
+    postgres.create_database(database)
+    return PostgresLake(tmp_path, postgres, database)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def sql_lake(request):
+    """What holds for a SQL catalog on either database."""
+    return request.getfixturevalue("lake" if request.param == "sqlite" else "postgres_lake")
 
 
 @pytest.fixture(scope="session")

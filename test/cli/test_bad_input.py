@@ -231,7 +231,7 @@ def test_create_refuses_what_iceberg_refuses(lake):
     assert "name type" in create("--column", "id")
     assert "day(nope)" in create("--column", "id long", "--partition-by", "day(nope)")
     assert "KEY=VALUE" in create("--column", "id long", "--property", "oops")
-    assert firn("table", "list", "lake", "-c", config).ok().out.splitlines()[1:] == []
+    assert not lake.database.exists(), "a refused creation makes nothing"
 
 
 def test_create_twice_is_refused(table):
@@ -258,6 +258,49 @@ def test_catalog_database_that_is_none(lake):
     lake.database.write_bytes(b"this is no database, but long enough to be read as one" * 40)
     error = refused("table", "list", "-c", lake.config(), code=1)
     assert "catalog.db" in error
+
+
+def test_check_makes_nothing_and_says_what_would_be_made(lake):
+    done = firn("check", lake.config(PIPELINE), timeout_s=180)
+    assert "catalog       lake (will be created)" in done.out
+    assert "lake.travel.flights (will be created)" in done.out
+    assert not lake.database.exists() and not lake.warehouse.exists()
+
+
+def test_check_finds_a_warehouse_that_is_no_folder(lake):
+    lake.warehouse.write_text("a file where the folder should be")
+    error = refused("check", lake.config(PIPELINE), timeout_s=180)
+    assert "warehouse of catalog lake" in error and "is not a folder" in error
+
+
+def test_check_finds_a_warehouse_that_takes_no_files(lake):
+    config = lake.config(PIPELINE)
+    config.write_text(config.read_text().replace(str(lake.warehouse), "/proc/firn/warehouse"))
+    error = refused("check", config, timeout_s=180)
+    assert "warehouse of catalog lake" in error and "/proc" in error
+    assert "warehouse of catalog" not in firn("check", "--offline", config).ok().err
+
+
+def test_check_leaves_nothing_in_the_warehouse(lake):
+    lake.warehouse.mkdir()
+    error = refused("check", lake.config(PIPELINE), timeout_s=180)
+    assert "warehouse" not in error
+    assert list(lake.warehouse.iterdir()) == []
+
+
+def test_a_dry_run_makes_no_catalog(lake):
+    firn("run", "--dry-run", lake.config(PIPELINE), timeout_s=180)
+    assert not lake.database.exists()
+
+
+def test_a_secret_in_a_catalog_uri_is_not_printed(lake):
+    for uri in ("postgresql://me:hunter2@127.0.0.1:1/lake", "postgresql://me:hunter2@[::1/lake", "mysql://me:hunter2@h/lake",
+                "postgresql://me@127.0.0.1:1/lake?password=hunter2&sslmod=require"):  # fmt: skip
+        config = lake.config(PIPELINE)
+        config.write_text(config.read_text().replace(f"sqlite:{lake.database}", f'"{uri}"'))
+        for command in (["check", config], ["table", "list", "-c", config], ["run", "--until-caught-up", config]):
+            done = firn(*command, timeout_s=180)
+            assert done.code in (1, 2) and "hunter2" not in done.out + done.err, done.err
 
 
 def test_warehouse_that_cannot_be_written(lake):

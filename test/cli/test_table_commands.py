@@ -41,9 +41,8 @@ def rows(begin: int, end: int, day: int) -> pa.Table:
 def config(lake):
     """lake.travel.flights with three snapshots, one day and one file each, 100 rows in all."""
     config = lake.config()
-    firn("table", "list", "-c", config).ok()  # makes the database
+    firn("catalog", "create-namespace", "lake.travel", "-c", config).ok()
     catalog = lake.pyiceberg()
-    catalog.create_namespace("travel")
     table = catalog.create_table("travel.flights", SCHEMA)
     with table.update_spec() as update:
         update.add_identity("day")
@@ -172,9 +171,8 @@ def test_drop_keeps_the_files_and_purge_does_not(lake):
 
 def test_dates_and_nested_values_read_as_json(lake):
     config = lake.config()
-    firn("table", "list", "-c", config).ok()
+    firn("catalog", "create-namespace", "lake.travel", "-c", config).ok()
     catalog = lake.pyiceberg()
-    catalog.create_namespace("travel")
     data = pa.table({"d": [date(1969, 12, 31)], "tags": [["a", None]], "point": [{"x": 1, "y": 2.5}]})
     catalog.create_table("travel.nested", data.schema).append(data)
     done = firn("table", "read", "lake.travel.nested", "-c", config, "--format", "jsonl").ok()
@@ -184,7 +182,7 @@ def test_dates_and_nested_values_read_as_json(lake):
 def test_version_lists_the_libraries():
     version = json.loads(firn("version", "--json").ok().out)
     assert version["version"] and version["build-id"] and version["git-hash"] and version["compiler"]
-    for library in ("arrow", "parquet", "librdkafka", "simdjson", "sqlite", "fmt", "openssl", "expat", "allocator"):
+    for library in ("arrow", "parquet", "librdkafka", "simdjson", "sqlite", "libpq", "fmt", "openssl", "expat", "allocator"):
         assert version["libraries"][library], library
 
 

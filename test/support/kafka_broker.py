@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import socket
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from ports import die_with_parent, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPS = Path(os.environ.get("FIRN_DEPS_DIR", ROOT / ".deps"))
@@ -48,17 +48,6 @@ group.min.session.timeout.ms=1000
 log.retention.check.interval.ms=1000
 message.max.bytes=33554432
 """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def die_with_parent() -> None:
-    """Run in the child: whatever ends the test run, no broker outlives it."""
-    ctypes.CDLL("libc.so.6").prctl(1, signal.SIGKILL)
 
 
 class Broker:

@@ -207,8 +207,18 @@ deps_kafka() {
   need_maven kafka
 }
 
+# Debian's package would make and start a server of its own on port 5432; the tests make theirs, in folders that go away.
+need_postgres() {
+  [[ -e /etc/postgresql-common/createcluster.conf || $(id -u) != 0 ]] || {
+    mkdir -p /etc/postgresql-common
+    echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
+  }
+  need_apt postgres
+}
+
 deps_test() {
   need_apt tools
+  need_postgres
   need_pypi test
 }
 

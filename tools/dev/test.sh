@@ -67,12 +67,15 @@ lane_check() {
   checked check lint "$ROOT/dev" lint
 }
 
-# run_ctest preset options...: its failures are in the reports.
+# The tests of the databases find their server in FIRN_TEST_POSTGRES, and fail without one.
+beside_postgres() { "$VENV/bin/python" "$ROOT/test/support/postgres.py" run "$@"; }
+
+# run_ctest preset options...: its failures are in the reports. $BESIDE: what runs it.
 run_ctest() {
   local preset=$1
   shift
   rm -rf "$ROOT/build/$preset/test-results"
-  ctest --test-dir "$ROOT/build/$preset" -j "$JOBS" --output-on-failure --no-tests=error \
+  ${BESIDE:-} ctest --test-dir "$ROOT/build/$preset" -j "$JOBS" --output-on-failure --no-tests=error \
     --output-junit "$REPORTS/$preset-ctest.xml" "$@" || true
   [[ -s $REPORTS/$preset-ctest.xml ]]
   cp "$ROOT/build/$preset"/test-results/*.xml "$REPORTS/$preset/"
@@ -83,7 +86,7 @@ lane_unit() {
   deps_test
   mkdir -p "$REPORTS/debug"
   timed_build debug
-  run_ctest debug
+  BESIDE=beside_postgres run_ctest debug
 }
 
 lane_asan() {
@@ -94,7 +97,7 @@ lane_asan() {
   export UBSAN_OPTIONS=print_stacktrace=1
   ASAN_SYMBOLIZER_PATH=$(command -v llvm-symbolizer-19)
   export ASAN_SYMBOLIZER_PATH
-  run_ctest asan -LE no_sanitizer
+  BESIDE=beside_postgres run_ctest asan -LE no_sanitizer
 }
 
 lane_tsan() {

@@ -4,6 +4,7 @@
 
 #include "firn/app/program.h"
 #include "firn/base/fatal.h"
+#include "firn/cli/catalog/catalog_commands.h"
 #include "firn/cli/command_line.h"
 #include "firn/cli/commands.h"
 #include "firn/cli/output.h"
@@ -23,7 +24,8 @@ firn::cli::ExitCode RunFirn(int argc, char** argv) {
   line.Add(firn::cli::MakeCheckCommand());
   line.Add(firn::cli::MakeRunCommand());
   line.Add(firn::cli::MakeStatusCommand());
-  line.AddGroup("table", "Look at tables, make and drop them", firn::cli::TableCommands());
+  line.AddGroup("table", "Look at tables, make, rename and drop them", firn::cli::TableCommands());
+  line.AddGroup("catalog", "Namespaces of a catalog and their properties", firn::cli::CatalogCommands());
   line.Add(firn::cli::MakeVersionCommand());
   line.Add(firn::cli::MakeDocsCommand());
   const firn::cli::ExitCode code = line.Run(argc, argv, context);

@@ -42,6 +42,14 @@ Result<std::shared_ptr<iceberg::Catalog>> Program::OpenCatalog(const pipeline::C
   return opened;
 }
 
+Result<std::shared_ptr<iceberg::Catalog>> Program::OpenExistingCatalog(const pipeline::CatalogSetup& setup) {
+  if (!setup.open_existing) return OpenCatalog(setup);
+  const std::lock_guard lock(mutex_);
+  const auto opened = catalogs_.find(setup.key);
+  if (opened != catalogs_.end() && opened->second != nullptr) return opened->second;
+  return setup.open_existing();
+}
+
 Program::Resources& Program::ResourcesFor(const pipeline::PipelineFile& file) {
   const std::lock_guard lock(mutex_);
   if (resources_ != nullptr) return *resources_;
@@ -82,26 +90,26 @@ pipeline::PipelineDeps Program::ReadingDeps(const pipeline::PipelineFile& file,
 }
 
 Result<pipeline::PipelineDeps> Program::DepsOf(const pipeline::PipelineFile& file,
-                                               const pipeline::PipelineSetup& setup) {
+                                               const pipeline::PipelineSetup& setup, Opener open) {
   FIRN_ASSIGN(const pipeline::CatalogSetup* catalog, file.FindCatalog(setup.config.table.name.catalog));
   FIRN_ASSIGN(const pipeline::CatalogSetup* dead_letters,
               file.FindCatalog(setup.config.dead_letters.table.catalog));
   pipeline::PipelineDeps deps = ReadingDeps(file, setup);
-  FIRN_ASSIGN_CTX(deps.catalog, OpenCatalog(*catalog), "catalog " + catalog->key);
-  FIRN_ASSIGN_CTX(deps.dead_letter_catalog, OpenCatalog(*dead_letters), "catalog " + dead_letters->key);
+  FIRN_ASSIGN_CTX(deps.catalog, (this->*open)(*catalog), "catalog " + catalog->key);
+  FIRN_ASSIGN_CTX(deps.dead_letter_catalog, (this->*open)(*dead_letters), "catalog " + dead_letters->key);
   deps.catalog_uri = catalog->uri;
   return deps;
 }
 
 Result<std::unique_ptr<pipeline::Pipeline>> Program::MakePipeline(const pipeline::PipelineFile& file,
                                                                   const pipeline::PipelineSetup& setup) {
-  FIRN_ASSIGN(pipeline::PipelineDeps deps, DepsOf(file, setup));
+  FIRN_ASSIGN(pipeline::PipelineDeps deps, DepsOf(file, setup, &Program::OpenCatalog));
   return pipeline::MakePipeline(setup.config, std::move(deps));
 }
 
 Result<std::string> Program::DryRun(const pipeline::PipelineFile& file, const pipeline::PipelineSetup& setup,
                                     int64_t sample_records) {
-  FIRN_ASSIGN(const pipeline::PipelineDeps deps, DepsOf(file, setup));
+  FIRN_ASSIGN(const pipeline::PipelineDeps deps, DepsOf(file, setup, &Program::OpenExistingCatalog));
   return pipeline::DryRun(setup.config, deps, sample_records);
 }
 

@@ -26,6 +26,7 @@ class Program final : public cli::Services {
   std::vector<cli::LibraryVersion> Libraries() const override;
   const pipeline::Plugins& plugins() const override { return plugins_; }
   Result<std::shared_ptr<iceberg::Catalog>> OpenCatalog(const pipeline::CatalogSetup& setup) override;
+  Result<std::shared_ptr<iceberg::Catalog>> OpenExistingCatalog(const pipeline::CatalogSetup& setup) override;
   Result<std::unique_ptr<pipeline::Pipeline>> MakePipeline(const pipeline::PipelineFile& file,
                                                            const pipeline::PipelineSetup& setup) override;
   Result<std::string> DryRun(const pipeline::PipelineFile& file, const pipeline::PipelineSetup& setup,
@@ -52,8 +53,9 @@ class Program final : public cli::Services {
   /// All but the catalogs.
   pipeline::PipelineDeps ReadingDeps(const pipeline::PipelineFile& file,
                                      const pipeline::PipelineSetup& setup);
+  using Opener = Result<std::shared_ptr<iceberg::Catalog>> (Program::*)(const pipeline::CatalogSetup&);
   Result<pipeline::PipelineDeps> DepsOf(const pipeline::PipelineFile& file,
-                                        const pipeline::PipelineSetup& setup);
+                                        const pipeline::PipelineSetup& setup, Opener open);
   int64_t PrefetchBytes();
   void OnSignal(runtime::StopRequest request, int signal);
 

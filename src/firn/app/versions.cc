@@ -2,6 +2,7 @@
 
 #include <arrow/config.h>
 #include <fmt/format.h>
+#include <libpq-fe.h>
 #include <librdkafka/rdkafka.h>
 #include <openssl/crypto.h>
 #include <parquet/parquet_version.h>
@@ -49,6 +50,8 @@ std::string ParquetVersion() {
   return fmt::format("{}.{}.{}", PARQUET_VERSION_MAJOR, PARQUET_VERSION_MINOR, PARQUET_VERSION_PATCH);
 }
 
+std::string LibpqVersion() { return fmt::format("{}.{}", PQlibVersion() / 10000, PQlibVersion() % 10000); }
+
 std::string SimdjsonVersion() {
   return fmt::format("{}.{}.{} ({})", static_cast<int>(simdjson::SIMDJSON_VERSION_MAJOR),
                      static_cast<int>(simdjson::SIMDJSON_VERSION_MINOR),
@@ -59,13 +62,21 @@ std::string SimdjsonVersion() {
 }  // namespace
 
 std::vector<cli::LibraryVersion> LibraryVersions() {
-  return {{"allocator", AllocatorVersion()},    {"arrow", arrow::GetBuildInfo().version_string},
-          {"expat", http::aws::ExpatVersion()}, {"fmt", FmtVersion()},
-          {"libcurl", http::CurlVersion()},     {"librdkafka", rd_kafka_version_str()},
-          {"nlohmann-json", JsonVersion()},     {"openssl", OpenSSL_version(OPENSSL_VERSION)},
-          {"parquet", ParquetVersion()},        {"simdjson", SimdjsonVersion()},
-          {"spdlog", SpdlogVersion()},          {"sqlite", sqlite3_libversion()},
-          {"utf8proc", utf8proc_version()},     {"zlib", zlibVersion()},
+  return {{"allocator", AllocatorVersion()},
+          {"arrow", arrow::GetBuildInfo().version_string},
+          {"expat", http::aws::ExpatVersion()},
+          {"fmt", FmtVersion()},
+          {"libcurl", http::CurlVersion()},
+          {"libpq", LibpqVersion()},
+          {"librdkafka", rd_kafka_version_str()},
+          {"nlohmann-json", JsonVersion()},
+          {"openssl", OpenSSL_version(OPENSSL_VERSION)},
+          {"parquet", ParquetVersion()},
+          {"simdjson", SimdjsonVersion()},
+          {"spdlog", SpdlogVersion()},
+          {"sqlite", sqlite3_libversion()},
+          {"utf8proc", utf8proc_version()},
+          {"zlib", zlibVersion()},
           {"zstd", ZSTD_versionString()}};
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <iterator>
+#include <set>
 
 #include <CLI/CLI.hpp>
 
@@ -52,13 +53,37 @@ class CheckCommand final : public Command {
                      const pipeline::PipelineSetup& setup) {
     CheckFindings findings;
     LookAtTable(context, file, setup.config.table, findings);
+    LookAtWarehouses(file, setup.config, findings);
     LookAtSource(setup, findings);
     return findings;
   }
 
+  static void LookAtWarehouses(const pipeline::PipelineFile& file, const pipeline::PipelineConfig& config,
+                               CheckFindings& findings) {
+    std::set<std::string> keys{config.table.name.catalog};
+    if (config.on_bad_record == pipeline::BadRecordPolicy::kDeadLetter)
+      keys.insert(config.dead_letters.table.catalog);
+    for (const std::string& key : keys) {
+      const Result<const pipeline::CatalogSetup*> setup = file.FindCatalog(key);
+      if (!setup.ok() || !(*setup)->probe_warehouse) continue;  // the former is the table's problem
+      Status probed = (*setup)->probe_warehouse();
+      if (probed.ok()) continue;
+      findings.problems.push_back(
+          std::move(probed).error().WithContext(fmt::format("warehouse of catalog {}", key)).ToString());
+    }
+  }
+
   static void LookAtTable(Context& context, const pipeline::PipelineFile& file,
                           const pipeline::TableConfig& config, CheckFindings& findings) {
-    const Result<iceberg::LoadedTable> table = Load(context, file, config.name);
+    const Result<std::shared_ptr<iceberg::Catalog>> catalog = Open(context, file, config.name.catalog);
+    if (!catalog.ok()) {
+      findings.problems.push_back(catalog.error().ToString());
+      return;
+    }
+    const auto namespaces = (*catalog)->ListNamespaces({});
+    if (!namespaces.ok() && namespaces.error().kind() == ErrorKind::kNotFound)
+      findings.catalog = "will be created";
+    const Result<iceberg::LoadedTable> table = (*catalog)->LoadTable({config.name.ns, config.name.name});
     if (table.ok()) {
       const Status columns = pipeline::CheckDeclaredColumns(config, *table->metadata);
       if (!columns.ok()) findings.problems.push_back(columns.error().ToString());
@@ -73,15 +98,11 @@ class CheckCommand final : public Command {
     }
   }
 
-  static Result<iceberg::LoadedTable> Load(Context& context, const pipeline::PipelineFile& file,
-                                           const pipeline::TableName& name) {
-    FIRN_ASSIGN(const pipeline::CatalogSetup* setup, file.FindCatalog(name.catalog));
-    Result<std::shared_ptr<iceberg::Catalog>> catalog = context.services.OpenCatalog(*setup);
-    if (!catalog.ok()) {
-      // A catalog that is not there is no table that is not there: it must not read as "will be created".
-      return Error(ErrorKind::kUnavailable, catalog.error().ToString()).WithContext("catalog " + setup->key);
-    }
-    return (*catalog)->LoadTable({name.ns, name.name});
+  static Result<std::shared_ptr<iceberg::Catalog>> Open(Context& context, const pipeline::PipelineFile& file,
+                                                        const std::string& key) {
+    FIRN_ASSIGN(const pipeline::CatalogSetup* setup, file.FindCatalog(key));
+    FIRN_ASSIGN_CTX(auto catalog, context.services.OpenExistingCatalog(*setup), "catalog " + key);
+    return catalog;
   }
 
   static void LookAtSource(const pipeline::PipelineSetup& setup, CheckFindings& findings) {

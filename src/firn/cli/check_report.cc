@@ -75,6 +75,7 @@ std::string PipelineReport(const pipeline::PipelineSetup& setup, const CheckFind
   std::string text = fmt::format("pipeline {}\n", config.id);
   text += Line("source", With(setup.source.summary, findings.source));
   text += Line("decode", setup.decoder.format);
+  if (findings.catalog) text += Line("catalog", With(config.table.name.catalog, findings.catalog));
   text += Line("table", With(config.table.name.ToString(), findings.table));
   text += Line("commits", CommitText(config.commit));
   text += Line("files", FilesText(config));

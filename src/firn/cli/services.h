@@ -36,6 +36,10 @@ class Services {
   virtual const pipeline::Plugins& plugins() const = 0;
   /// Each pipeline owns its source; catalogs are shared and opened once.
   virtual Result<std::shared_ptr<iceberg::Catalog>> OpenCatalog(const pipeline::CatalogSetup& setup) = 0;
+  /// For commands that only look, or change what is there: makes nothing. A catalog that is not there yet
+  /// answers kNotFound.
+  virtual Result<std::shared_ptr<iceberg::Catalog>> OpenExistingCatalog(
+      const pipeline::CatalogSetup& setup) = 0;
   virtual Result<std::unique_ptr<pipeline::Pipeline>> MakePipeline(const pipeline::PipelineFile& file,
                                                                    const pipeline::PipelineSetup& setup) = 0;
   virtual Result<std::string> DryRun(const pipeline::PipelineFile& file, const pipeline::PipelineSetup& setup,

@@ -38,6 +38,8 @@ std::string WithoutCatalog(const std::string& table) {
 }
 
 std::string PythonUri(const std::string& uri) {
+  constexpr std::string_view kPostgres = "postgresql:";
+  if (uri.starts_with(kPostgres)) return "postgresql+psycopg2:" + uri.substr(kPostgres.size());
   constexpr std::string_view kScheme = "sqlite:";
   if (!uri.starts_with(kScheme)) return uri;
   std::string path = uri.substr(kScheme.size());

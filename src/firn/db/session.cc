@@ -1,82 +1,8 @@
 #include "firn/db/session.h"
 
-#include <sqlite3.h>
-
-#include <filesystem>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace firn::db {
-
-namespace {
-
-namespace fs = std::filesystem;
-
-struct Meaning {
-  ErrorKind kind;
-  std::string_view text;
-  std::string_view remedy;
-};
-
-Meaning MeaningOf(int code) {
-  switch (code & 0xFF) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return {ErrorKind::kUnavailable, "the database is locked by another process",
-              "Wait, or end the process that holds the lock."};
-    case SQLITE_CANTOPEN:
-      return {ErrorKind::kPermissionDenied, "the database cannot be opened",
-              "Check that the path is a file and that this user may read and write it and its folder."};
-    case SQLITE_PERM:
-    case SQLITE_READONLY:
-    case SQLITE_AUTH:
-      return {ErrorKind::kPermissionDenied, "the database may not be written",
-              "Give this user the right to write the file and its folder."};
-    case SQLITE_FULL:
-      return {ErrorKind::kResourceExhausted, "the disk is full",
-              "Free space on the file system that holds the database."};
-    case SQLITE_CORRUPT:
-      return {ErrorKind::kCorrupt, "the database is damaged",
-              "Restore it from a backup, or recover it with the sqlite3 tool."};
-    case SQLITE_NOTADB:
-      return {ErrorKind::kCorrupt, "the file is not a SQLite database", "Check the path."};
-    case SQLITE_CONSTRAINT:
-      return {ErrorKind::kAlreadyExists, "a key is already taken", ""};
-    case SQLITE_ERROR:
-      return {ErrorKind::kCorrupt, "a table or column is not as expected",
-              "Check that the file holds what it should."};
-    case SQLITE_NOMEM:
-      return {ErrorKind::kResourceExhausted, "no memory", ""};
-    case SQLITE_IOERR:
-      return {ErrorKind::kIo, "the disk reported an error", ""};
-    default:
-      return {ErrorKind::kInternal, "unexpected", ""};
-  }
-}
-
-Error MakeError(int code, const std::string& path, std::string_view action, const char* detail) {
-  Meaning meaning = MeaningOf(code);
-  Error error(meaning.kind,
-              fmt::format("SQLite database {}: cannot {}: {} ({})", path, action, meaning.text, detail));
-  return std::move(error).WithRemedy(std::string(meaning.remedy));
-}
-
-Error Missing(ErrorKind kind, const std::string& path, std::string_view what) {
-  Error error(kind, fmt::format("SQLite database {}: {}", path, what));
-  return std::move(error).WithRemedy("Check the path, or put the file back.");
-}
-
-Status MakeFolder(const std::string& path) {
-  std::error_code failed;
-  fs::create_directories(fs::absolute(path, failed).parent_path(), failed);
-  if (!failed) return Ok();
-  return Error(ErrorKind::kPermissionDenied,
-               fmt::format("SQLite database {}: cannot make its folder: {}", path, failed.message()))
-      .WithRemedy("Make the folder, or give this user the right to.");
-}
-
-}  // namespace
 
 std::string Row::text(size_t column) const {
   if (const auto* value = std::get_if<std::string>(&columns_[column])) return *value;
@@ -88,138 +14,8 @@ int64_t Row::integer(size_t column) const {
   return value == nullptr ? 0 : *value;
 }
 
-struct Session::Handle {
-  sqlite3* db = nullptr;
-  Handle() = default;
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() { sqlite3_close_v2(db); }
-};
-
-/// A prepared statement; finalised at the end.
-class Session::Statement {
- public:
-  Statement() = default;
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-  ~Statement() { sqlite3_finalize(statement_); }
-
-  sqlite3_stmt** out() { return &statement_; }
-  int Step() { return sqlite3_step(statement_); }
-
-  int Bind(const std::vector<Value>& parameters) {
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      int code = BindOne(static_cast<int>(i + 1), parameters[i]);
-      if (code != SQLITE_OK) return code;
-    }
-    return SQLITE_OK;
-  }
-
-  Row ReadRow() const {
-    std::vector<Value> columns;
-    for (int i = 0; i < sqlite3_column_count(statement_); ++i) columns.push_back(ReadColumn(i));
-    return Row(std::move(columns));
-  }
-
- private:
-  int BindOne(int index, const Value& value) {
-    if (const auto* number = std::get_if<int64_t>(&value))
-      return sqlite3_bind_int64(statement_, index, *number);
-    if (const auto* text = std::get_if<std::string>(&value)) {
-      return sqlite3_bind_text64(statement_, index, text->data(), text->size(), SQLITE_TRANSIENT,
-                                 SQLITE_UTF8);
-    }
-    return sqlite3_bind_null(statement_, index);
-  }
-
-  Value ReadColumn(int index) const {
-    switch (sqlite3_column_type(statement_, index)) {
-      case SQLITE_NULL:
-        return std::monostate{};
-      case SQLITE_INTEGER:
-        return int64_t{sqlite3_column_int64(statement_, index)};
-      default: {
-        const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, index));
-        return std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement_, index)));
-      }
-    }
-  }
-
-  sqlite3_stmt* statement_ = nullptr;
-};
-
-Session::Session(SessionOptions options, std::unique_ptr<Handle> handle)
-    : options_(std::move(options)), handle_(std::move(handle)) {}
-
-Session::~Session() = default;
-
-Result<std::unique_ptr<Session>> Session::Open(SessionOptions options) {
-  std::error_code failed;
-  bool create = options.create && !options.read_only;
-  if (!create && !fs::exists(options.path, failed))
-    return Missing(ErrorKind::kNotFound, options.path, "the file does not exist");
-  if (create) FIRN_TRY(MakeFolder(options.path));
-  int flags = SQLITE_OPEN_NOMUTEX | (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
-              (create ? SQLITE_OPEN_CREATE : 0);
-  auto handle = std::make_unique<Handle>();
-  int code = sqlite3_open_v2(options.path.c_str(), &handle->db, flags, nullptr);
-  if (code != SQLITE_OK) return MakeError(code, options.path, "open it", sqlite3_errstr(code));
-  sqlite3_extended_result_codes(handle->db, 1);
-  sqlite3_busy_timeout(handle->db, static_cast<int>(options.busy_timeout_ms));
-  bool writable = !options.read_only;
-  std::unique_ptr<Session> session(new Session(std::move(options), std::move(handle)));
-  // Opening is lazy; the first read finds out whether this is a database at all.
-  FIRN_TRY(session->Execute("PRAGMA schema_version; PRAGMA synchronous=FULL;"));
-  // Where WAL cannot be had (another connection, a read-only folder) the database works as it is.
-  if (writable) Ignore(session->Execute("PRAGMA journal_mode=WAL;"));
-  return session;
-}
-
-Status Session::Execute(const std::string& script) {
-  int code = sqlite3_exec(handle_->db, script.c_str(), nullptr, nullptr, nullptr);
-  return code == SQLITE_OK ? Ok() : Status(LastError("use it"));
-}
-
-Status Session::Prepare(std::string_view sql, Statement& statement) {
-  int code =
-      sqlite3_prepare_v2(handle_->db, sql.data(), static_cast<int>(sql.size()), statement.out(), nullptr);
-  return code == SQLITE_OK ? Ok() : Status(LastError("read it"));
-}
-
-Result<int64_t> Session::Change(std::string_view sql, const std::vector<Value>& parameters) {
-  Statement statement;
-  FIRN_TRY(Prepare(sql, statement));
-  if (statement.Bind(parameters) != SQLITE_OK || statement.Step() != SQLITE_DONE)
-    return LastError("write to it");
-  return int64_t{sqlite3_changes(handle_->db)};
-}
-
-Result<std::vector<Row>> Session::Query(std::string_view sql, const std::vector<Value>& parameters) {
-  Statement statement;
-  FIRN_TRY(Prepare(sql, statement));
-  if (statement.Bind(parameters) != SQLITE_OK) return LastError("read it");
-  std::vector<Row> rows;
-  int code = statement.Step();
-  for (; code == SQLITE_ROW; code = statement.Step()) rows.push_back(statement.ReadRow());
-  if (code != SQLITE_DONE) return LastError("read it");
-  return rows;
-}
-
-Status Session::CheckInPlace() {
-  int moved = 0;
-  int code = sqlite3_file_control(handle_->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  if (code == SQLITE_OK && moved != 0)
-    return Missing(ErrorKind::kUnavailable, options_.path,
-                   "the file was removed or replaced while it was open");
-  return Ok();
-}
-
-Error Session::LastError(std::string_view action) const {
-  return MakeError(sqlite3_errcode(handle_->db), options_.path, action, sqlite3_errmsg(handle_->db));
-}
-
 Result<Transaction> Transaction::Begin(Session& session) {
-  FIRN_TRY(session.Execute("BEGIN IMMEDIATE"));
+  FIRN_TRY(session.Begin());
   return Transaction(session);
 }
 
@@ -227,11 +23,11 @@ Transaction::Transaction(Transaction&& other) noexcept : session_(std::exchange(
 
 Transaction::~Transaction() {
   // A failed statement may have rolled back already, and there is nobody to tell.
-  if (session_ != nullptr) Ignore(session_->Execute("ROLLBACK"));
+  if (session_ != nullptr) session_->Rollback();
 }
 
 Status Transaction::Commit() {
-  FIRN_TRY(session_->Execute("COMMIT"));
+  FIRN_TRY(session_->Commit());
   session_ = nullptr;
   return Ok();
 }

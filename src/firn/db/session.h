@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,13 +10,6 @@
 #include "firn/base/result.h"
 
 namespace firn::db {
-
-struct SessionOptions {
-  std::string path;    ///< the database file
-  bool create = true;  ///< make the file, and the folders above it, when it is not there
-  bool read_only = false;
-  int64_t busy_timeout_ms = 5000;  ///< how long a statement waits for another process's lock
-};
 
 /// A bound parameter or a column: null, an integer or text.
 using Value = std::variant<std::monostate, int64_t, std::string>;
@@ -36,53 +28,53 @@ class Row {
   std::vector<Value> columns_;
 };
 
-/// A connection to a SQLite database that other processes may open at the same time. In WAL mode where the
-/// file allows it, so that readers and the one writer do not wait for each other, with every commit synced.
-/// Used by one thread at a time.
+/// A connection to a database that other processes use at the same time; opened by OpenSession (database.h).
+/// Every commit is durable when it is acknowledged. Used by one thread at a time.
 ///
-/// Errors name the file and say what to do:
-///   kUnavailable (retriable)  another process holds the lock, or the file was taken away or replaced while
-///   it was open;
-///                             the statement changed nothing
-///   kNotFound                 the file to open is not there
-///   kPermissionDenied         the file, or its folder, may not be read or written; nothing changed
+/// SQL is what SQLite and PostgreSQL both understand; parameters are written `?`. What differs between the
+/// two (placeholders, types, catalogs of their own, locks) stays behind this interface.
+///
+/// A session whose connection broke connects again by itself where nothing can be doubled: for a query, or to
+/// begin a transaction. A statement that writes is never sent twice.
+///
+/// Errors name the database and say what to do:
+///   kUnavailable (retriable)  the server is not there, is starting or stopping, or another process holds a
+///                             lock; the file was taken away while it was open; nothing changed
+///   kNotFound                 the database to open is not there
+///   kPermissionDenied         wrong password, missing right, read-only; nothing changed
 ///   kResourceExhausted        disk full; nothing changed
 ///   kAlreadyExists            a key is taken; nothing changed
-///   kCorrupt                  not a database, or a damaged one
-///   kIo                       the disk failed: whether a statement that writes was applied is not known
+///   kInvalidArgument          a value that the database does not take; nothing changed
+///   kCorrupt                  not a database, a damaged one, or tables that are not as expected
+///   kIo                       the disk failed while reading
+///   kUnknownOutcome           the disk or the connection failed while a statement that writes, or a COMMIT,
+///                             was under way: it may have been applied, or may yet be
 class Session {
  public:
-  static Result<std::unique_ptr<Session>> Open(SessionOptions options);
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  virtual ~Session() = default;
 
   /// Statements without parameters, separated by semicolons.
-  Status Execute(const std::string& script);
+  virtual Status Execute(const std::string& script) = 0;
   /// One statement that changes rows; how many it changed. Atomic and durable by itself when no transaction
   /// is open.
-  Result<int64_t> Change(std::string_view sql, const std::vector<Value>& parameters);
-  Result<std::vector<Row>> Query(std::string_view sql, const std::vector<Value>& parameters);
-
-  /// kUnavailable when the file at the path is no longer the one that is open: SQLite would go on with the
-  /// unlinked one.
-  Status CheckInPlace();
-  const std::string& path() const { return options_.path; }
+  virtual Result<int64_t> Change(std::string_view sql, const std::vector<Value>& parameters) = 0;
+  virtual Result<std::vector<Row>> Query(std::string_view sql, const std::vector<Value>& parameters) = 0;
+  /// Names of a table's columns; empty when there is no such table.
+  virtual Result<std::vector<std::string>> ColumnsOf(const std::string& table) = 0;
+  /// kUnavailable when this session is of no use any more: its connection is gone, or SQLite would go on with
+  /// a file that was removed or replaced. Looks, does not ask the server.
+  virtual Status CheckUsable() = 0;
 
  private:
   friend class Transaction;
-  struct Handle;
-  class Statement;
-
-  Session(SessionOptions options, std::unique_ptr<Handle> handle);
-  Status Prepare(std::string_view sql, Statement& statement);
-  Error LastError(std::string_view action) const;
-
-  SessionOptions options_;
-  std::unique_ptr<Handle> handle_;
+  /// Takes the write lock at once where the database has one.
+  virtual Status Begin() = 0;
+  virtual Status Commit() = 0;
+  virtual void Rollback() noexcept = 0;
 };
 
-/// Several statements as one. Takes the write lock at once (BEGIN IMMEDIATE); rolled back unless committed.
+/// Several statements as one; rolled back unless committed. An error of Commit other than kUnknownOutcome
+/// means that nothing was changed.
 class Transaction {
  public:
   static Result<Transaction> Begin(Session& session);

@@ -25,7 +25,13 @@ struct CatalogSetup {
   std::string name;  ///< the `catalog_name` in a SQL catalog
   std::string uri;   ///< without secrets: shown to people
   std::string warehouse;
+  /// Makes what is missing of the catalog.
   std::function<Result<std::shared_ptr<iceberg::Catalog>>()> open;
+  /// Makes nothing: a catalog that is not there yet answers kNotFound. Empty: `open` makes nothing either.
+  std::function<Result<std::shared_ptr<iceberg::Catalog>>()> open_existing;
+  /// Whether tables can get their files in the warehouse now: writes an object and deletes it. Empty where
+  /// the catalog's own service decides where files lie.
+  std::function<Status()> probe_warehouse;
 };
 
 /// What a source is made with.

@@ -1,9 +1,9 @@
-"""The other program of pyiceberg_test.cc: PyIceberg on the same SQLite catalog and warehouse.
+"""The other program of pyiceberg_test.cc: PyIceberg on the same SQL catalog and warehouse. URI is SQLAlchemy's.
 
     pyiceberg_peer.py files FOLDER N         writes N Parquet files of one row each, ids 0 to N-1; one line each: path, bytes
-    pyiceberg_peer.py append DB WAREHOUSE TABLE N    appends N times one row, ids 1000 on, again after each conflict
-    pyiceberg_peer.py create DB WAREHOUSE TABLE      a table as PyIceberg makes it, with one row, id 999
-    pyiceberg_peer.py read DB WAREHOUSE TABLE        the sorted ids, as PyIceberg and as DuckDB read them, a line each
+    pyiceberg_peer.py append URI WAREHOUSE TABLE N    appends N times one row, ids 1000 on, again after each conflict
+    pyiceberg_peer.py create URI WAREHOUSE TABLE      a table as PyIceberg makes it, with one row, id 999
+    pyiceberg_peer.py read URI WAREHOUSE TABLE        the sorted ids, as PyIceberg and as DuckDB read them, a line each
 """
 
 import sys
@@ -28,12 +28,12 @@ def files(folder: str, count: str):
         print(path, path.stat().st_size)
 
 
-def load(database: str, warehouse: str):
-    return SqlCatalog("lake", uri=f"sqlite:///{database}", warehouse=warehouse)
+def load(uri: str, warehouse: str):
+    return SqlCatalog("lake", uri=uri, warehouse=warehouse)
 
 
-def append(database: str, warehouse: str, table: str, count: str):
-    catalog = load(database, warehouse)
+def append(uri: str, warehouse: str, table: str, count: str):
+    catalog = load(uri, warehouse)
     for i in range(int(count)):
         while True:
             try:
@@ -43,8 +43,8 @@ def append(database: str, warehouse: str, table: str, count: str):
                 continue
 
 
-def create(database: str, warehouse: str, table: str):
-    catalog = load(database, warehouse)
+def create(uri: str, warehouse: str, table: str):
+    catalog = load(uri, warehouse)
     catalog.create_namespace_if_not_exists(table.split(".")[0])
     catalog.create_table(table, schema=rows().schema).append(rows(999))
 
@@ -61,8 +61,8 @@ def duckdb_ids(location: str):
     return [row[0] for row in session.execute(f"select id from iceberg_scan('{location}') order by id").fetchall()]
 
 
-def read(database: str, warehouse: str, table: str):
-    loaded = load(database, warehouse).load_table(table)
+def read(uri: str, warehouse: str, table: str):
+    loaded = load(uri, warehouse).load_table(table)
     print(*sorted(loaded.scan().to_arrow()["id"].to_pylist()))
     print(*duckdb_ids(loaded.metadata_location.removeprefix("file://")))
 

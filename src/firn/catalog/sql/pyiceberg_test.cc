@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "firn/catalog/sql/database_fixture.h"
 #include "firn/catalog/sql/sql_catalog.h"
 #include "firn/iceberg/meta/append.h"
 #include "firn/store/local/local_store.h"
@@ -36,7 +37,7 @@ class LocalResolver final : public store::StoreResolver {
   std::shared_ptr<store::Store> store_ = std::make_shared<store::LocalStore>();
 };
 
-class PyIcebergTest : public ::testing::Test {
+class PyIcebergTest : public ::testing::TestWithParam<DatabaseKind> {
  protected:
   void SetUp() override {
     if (!fs::exists(kPython)) GTEST_SKIP() << "PyIceberg is not installed in " << kPython;
@@ -44,7 +45,12 @@ class PyIcebergTest : public ::testing::Test {
     folder_ = ::mkdtemp(pattern.data());
     SqlCatalogConfig config;
     config.name = "lake";
-    config.database_path = folder_ + "/catalog.db";
+    database_ = std::make_unique<TestDatabase>(GetParam(), folder_);
+    if (!database_->ready()) {
+      ASSERT_TRUE(test::PostgresFromEnvironment().set) << test::kPostgresMissing;
+      GTEST_SKIP() << "FIRN_TEST_POSTGRES=none";
+    }
+    config.database = database_->options();
     config.warehouse = "file://" + folder_ + "/ware house";
     auto catalog = SqlCatalog::Open(
         config, {std::make_shared<LocalResolver>(), &runtime::SystemClock(), &runtime::SystemIds()});
@@ -52,11 +58,13 @@ class PyIcebergTest : public ::testing::Test {
     catalog_ = *std::move(catalog);
   }
   void TearDown() override {
+    catalog_.reset();
+    database_.reset();
     if (!folder_.empty()) fs::remove_all(folder_);
   }
 
   std::string Place(const std::string& table) const {
-    return "'" + folder_ + "/catalog.db' 'file://" + folder_ + "/ware house' " + table;
+    return "'" + database_->sqlalchemy_uri() + "' 'file://" + folder_ + "/ware house' " + table;
   }
 
   /// Runs the peer to its end; its output.
@@ -125,10 +133,14 @@ class PyIcebergTest : public ::testing::Test {
   }
 
   std::string folder_;
+  std::unique_ptr<TestDatabase> database_;
   std::unique_ptr<SqlCatalog> catalog_;
 };
 
-TEST_F(PyIcebergTest, BothAppendToOneTableAndNobodyLosesRows) {
+INSTANTIATE_TEST_SUITE_P(Databases, PyIcebergTest,
+                         ::testing::Values(DatabaseKind::kSqlite, DatabaseKind::kPostgres), NameOf);
+
+TEST_P(PyIcebergTest, BothAppendToOneTableAndNobodyLosesRows) {
   const TableIdentifier table{{"travel"}, "flights"};
   CreateTable(table, 2);
   std::thread peer([&] { Peer("append " + Place("travel.flights") + " 8"); });
@@ -144,7 +156,7 @@ TEST_F(PyIcebergTest, BothAppendToOneTableAndNobodyLosesRows) {
   ExpectIds("travel.flights", ids);
 }
 
-TEST_F(PyIcebergTest, TableOfPyIcebergIsAppendedToAndStaysReadable) {
+TEST_P(PyIcebergTest, TableOfPyIcebergIsAppendedToAndStaysReadable) {
   Peer("create " + Place("theirs.t"));
   const TableIdentifier table{{"theirs"}, "t"};
   EXPECT_EQ(catalog_->ListTables({"theirs"}).value(), std::vector<TableIdentifier>{table});
@@ -153,7 +165,7 @@ TEST_F(PyIcebergTest, TableOfPyIcebergIsAppendedToAndStaysReadable) {
   ExpectIds("theirs.t", {0, 1, 999, 1000});
 }
 
-TEST_F(PyIcebergTest, VersionThreeIsReadByOthers) {
+TEST_P(PyIcebergTest, VersionThreeIsReadByOthers) {
   const TableIdentifier table{{"travel"}, "v3"};
   CreateTable(table, 3);
   for (const auto& file : Files(6)) Append(table, file);

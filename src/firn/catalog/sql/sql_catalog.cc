@@ -37,11 +37,11 @@ std::string AsLocation(const std::string& warehouse) {
   return WithoutTrailingSlash(warehouse.starts_with('/') ? "file://" + warehouse : warehouse);
 }
 
-/// Whether SQLite guarantees, for an error of a statement that writes, that nothing was written.
+/// Whether the session guarantees, for an error of a statement that writes, that nothing was written.
 bool ChangedNothing(ErrorKind kind) {
-  return kind == ErrorKind::kUnavailable || kind == ErrorKind::kPermissionDenied ||
-         kind == ErrorKind::kResourceExhausted || kind == ErrorKind::kNotFound ||
-         kind == ErrorKind::kAlreadyExists;
+  return kind == ErrorKind::kInvalidArgument || kind == ErrorKind::kUnavailable ||
+         kind == ErrorKind::kPermissionDenied || kind == ErrorKind::kResourceExhausted ||
+         kind == ErrorKind::kNotFound || kind == ErrorKind::kAlreadyExists;
 }
 
 CatalogCommitResult ConflictOrRejected(Error error) {
@@ -54,12 +54,6 @@ Error AsUnknown(const Error& error) {
   return std::move(unknown).WithDomain(error.domain());
 }
 
-/// The status of a change, with an outcome that the database left open by its own kind.
-Status Known(Status changed) {
-  if (changed.ok() || changed.error().kind() != ErrorKind::kIo) return changed;
-  return AsUnknown(changed.error());
-}
-
 Status AfterStored() {
   FIRN_FAULT_POINT(commit_after_stored);
   return Ok();
@@ -68,21 +62,27 @@ Status AfterStored() {
 }  // namespace
 
 Result<std::unique_ptr<SqlCatalog>> SqlCatalog::Open(SqlCatalogConfig config, SqlCatalogDeps deps) {
-  std::string context = fmt::format("catalog '{}'", config.name);
-  std::unique_ptr<SqlCatalog> catalog(new SqlCatalog(std::move(config), std::move(deps)));
+  const std::string context = fmt::format("catalog '{}'", config.name);
+  const db::DatabaseOptions database = DatabaseOf(config);
+  std::unique_ptr<SqlCatalog> catalog(new SqlCatalog(std::move(config), database, std::move(deps)));
   FIRN_TRY_CTX(catalog->rows_.Prepare(), context);
   return catalog;
 }
 
-SqlCatalog::SqlCatalog(SqlCatalogConfig config, SqlCatalogDeps deps)
+Result<std::unique_ptr<SqlCatalog>> SqlCatalog::OpenExisting(SqlCatalogConfig config, SqlCatalogDeps deps) {
+  const std::string context = fmt::format("catalog '{}'", config.name);
+  db::DatabaseOptions database = DatabaseOf(config);
+  if (auto* sqlite = std::get_if<db::SqliteOptions>(&database)) sqlite->create = false;
+  std::unique_ptr<SqlCatalog> catalog(new SqlCatalog(std::move(config), database, std::move(deps)));
+  FIRN_TRY_CTX(catalog->rows_.Exist(), context);
+  return catalog;
+}
+
+SqlCatalog::SqlCatalog(SqlCatalogConfig config, const db::DatabaseOptions& database, SqlCatalogDeps deps)
     : config_(std::move(config)),
       deps_(std::move(deps)),
       access_(store::ToStoreAccess(config_.s3)),
-      rows_({.path = config_.database_path,
-             .create = true,
-             .read_only = false,
-             .busy_timeout_ms = config_.busy_timeout_ms},
-            config_.name) {
+      rows_(database, config_.name) {
   FIRN_CHECK(deps_.stores != nullptr && deps_.clock != nullptr && deps_.ids != nullptr,
              "a SQL catalog has all its dependencies");
 }
@@ -161,16 +161,17 @@ Status SqlCatalog::UpdateNamespace(const Namespace& ns, const std::vector<std::s
                                    const iceberg::Properties& updates) {
   FIRN_TRY(iceberg::CheckNamespaceUpdate(ns, removals, updates));
   FIRN_TRY(RequireNamespace(ns));
-  return Known(rows_.ChangeNamespace(ns, removals, updates));
+  return rows_.ChangeNamespace(ns, removals, updates);
 }
 
 Status SqlCatalog::DropNamespace(const Namespace& ns) {
   FIRN_ASSIGN(auto text, NamespaceText(ns));
   FIRN_TRY(RequireNamespace(ns));
   FIRN_ASSIGN(auto children, ListNamespaces(ns));
-  Result<bool> removed = children.empty() ? rows_.RemoveNamespace(ns) : Result<bool>(false);
-  if (!removed.ok()) return Known(std::move(removed).error());
-  if (*removed) return Ok();
+  if (children.empty()) {
+    FIRN_ASSIGN(const bool removed, rows_.RemoveNamespace(ns));
+    if (removed) return Ok();
+  }
   return Error(ErrorKind::kInvalidArgument,
                fmt::format("namespace {} of catalog '{}' is not empty", text, config_.name))
       .WithRemedy("Drop or rename what is in it first.");
@@ -179,7 +180,7 @@ Status SqlCatalog::DropNamespace(const Namespace& ns) {
 Status SqlCatalog::RenameTable(const TableIdentifier& from, const TableIdentifier& to) {
   if (to.name.empty()) return Error(ErrorKind::kInvalidArgument, "a table needs a name");
   FIRN_TRY(RequireNamespace(to.ns));
-  return Known(rows_.Rename(from, to));
+  return rows_.Rename(from, to);
 }
 
 Result<std::string> SqlCatalog::DefaultLocation(const TableIdentifier& table) {

@@ -20,14 +20,17 @@ struct SqlCatalogDeps {
   runtime::IdSource* ids = nullptr;
 };
 
-/// Iceberg's SQL catalog on SQLite. A commit writes the new metadata file first and then swaps the pointer by
-/// compare-and-set; the database's write lock is held for that one statement only. The pointer is looked up
-/// for every read, so that other programs may commit to the same tables at any time; metadata files, which
-/// never change, are cached by location.
+/// Iceberg's SQL catalog on SQLite or PostgreSQL. A commit writes the new metadata file first and then swaps
+/// the pointer by compare-and-set: one UPDATE that commits by itself, so that no lock outlives it. A
+/// connection that breaks during that statement is CommitUnknown. The pointer is looked up for every read, so
+/// that other programs may commit to the same tables at any time; metadata files, which never change, are
+/// cached by location.
 class SqlCatalog final : public iceberg::Catalog {
  public:
-  /// Opens the database, makes it and its tables where they are missing.
+  /// Makes its tables, and a SQLite file, where they are missing.
   static Result<std::unique_ptr<SqlCatalog>> Open(SqlCatalogConfig config, SqlCatalogDeps deps);
+  /// Makes nothing. A catalog that is not there yet answers kNotFound to everything.
+  static Result<std::unique_ptr<SqlCatalog>> OpenExisting(SqlCatalogConfig config, SqlCatalogDeps deps);
 
   const std::string& name() const override { return config_.name; }
   Result<iceberg::LoadedTable> LoadTable(const iceberg::TableIdentifier& table) override;
@@ -46,7 +49,7 @@ class SqlCatalog final : public iceberg::Catalog {
   Status DropNamespace(const iceberg::Namespace& ns) override;
 
  private:
-  SqlCatalog(SqlCatalogConfig config, SqlCatalogDeps deps);
+  SqlCatalog(SqlCatalogConfig config, const db::DatabaseOptions& database, SqlCatalogDeps deps);
 
   Result<iceberg::LoadedTable> LoadAt(const iceberg::TableIdentifier& table,
                                       const std::string& metadata_location);

@@ -56,6 +56,11 @@ Error NoSuchTable(const TableIdentifier& table, const std::string& catalog) {
   return {ErrorKind::kNotFound, fmt::format("table {} is not in catalog '{}'", table.ToString(), catalog)};
 }
 
+Error NoCatalog(const std::string& place) {
+  return Error(ErrorKind::kNotFound, fmt::format("there is no catalog in {} yet", place))
+      .WithRemedy("'firn run', 'firn table create' and 'firn catalog create-namespace' make it.");
+}
+
 Error Taken(const TableIdentifier& table, const std::string& catalog) {
   return {ErrorKind::kAlreadyExists,
           fmt::format("table {} is already in catalog '{}'", table.ToString(), catalog)};
@@ -77,20 +82,35 @@ Result<std::string> NamespaceText(const Namespace& ns) {
   return text;
 }
 
-TableRows::TableRows(db::SessionOptions options, std::string catalog_name)
-    : pool_(std::move(options)), catalog_name_(std::move(catalog_name)) {}
+TableRows::TableRows(const db::DatabaseOptions& options, std::string catalog_name)
+    : pool_(options),
+      is_file_(std::holds_alternative<db::SqliteOptions>(options)),
+      place_(db::PlaceOf(options)),
+      catalog_name_(std::move(catalog_name)) {}
 
 Status TableRows::Prepare() {
   FIRN_ASSIGN(auto session, pool_.Get());
   FIRN_ASSIGN(bool ready, HasTables(*session));
-  return ready ? Ok() : MakeTables(*session);
+  if (ready) return Ok();
+  Status made = MakeTables(*session);
+  if (made.ok() || made.error().kind() != ErrorKind::kAlreadyExists) return made;
+  FIRN_ASSIGN(ready, HasTables(*session));  // another process made them at the same moment
+  return ready ? Ok() : made;
+}
+
+Result<bool> TableRows::Exist() {
+  auto session = pool_.Get();
+  if (!session.ok() && is_file_ && session.error().kind() == ErrorKind::kNotFound) return false;
+  if (!session.ok()) return std::move(session).error();
+  return HasTables(**session);
 }
 
 Result<bool> TableRows::HasTables(db::Session& session) {
-  FIRN_ASSIGN(auto rows, session.Query("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN "
-                                       "('iceberg_tables', 'iceberg_namespace_properties')",
-                                       {}));
-  return rows.at(0).integer(0) == 2;
+  for (const char* table : {"iceberg_tables", "iceberg_namespace_properties"}) {
+    FIRN_ASSIGN(const auto columns, session.ColumnsOf(table));
+    if (columns.empty()) return false;
+  }
+  return true;
 }
 
 Status TableRows::MakeTables(db::Session& session) {
@@ -100,17 +120,26 @@ Status TableRows::MakeTables(db::Session& session) {
 }
 
 Result<std::string> TableRows::TableFilter(db::Session& session) {
-  FIRN_ASSIGN(
-      auto rows,
-      session.Query("SELECT count(*) FROM pragma_table_info('iceberg_tables') WHERE name = 'iceberg_type'",
-                    {}));
-  return rows.at(0).integer(0) == 0 ? std::string()
-                                    : std::string(" AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)");
+  const std::string tables_only = " AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)";
+  if (is_v1_) return tables_only;
+  FIRN_ASSIGN(const auto columns, session.ColumnsOf("iceberg_tables"));
+  if (columns.empty()) return NoCatalog(place_);
+  if (std::find(columns.begin(), columns.end(), "iceberg_type") == columns.end()) return std::string();
+  is_v1_ = true;
+  return tables_only;
+}
+
+Result<db::SessionPool::Lease> TableRows::GetReady() {
+  auto session = pool_.Get();
+  if (!session.ok() && is_file_ && session.error().kind() == ErrorKind::kNotFound) return NoCatalog(place_);
+  if (!session.ok()) return std::move(session).error();
+  FIRN_TRY(TableFilter(**session));
+  return session;
 }
 
 Result<std::string> TableRows::Find(const TableIdentifier& table) {
   FIRN_ASSIGN(auto ns, NamespaceText(table.ns));
-  FIRN_ASSIGN(auto session, pool_.Get());
+  FIRN_ASSIGN(auto session, GetReady());
   FIRN_ASSIGN(auto filter, TableFilter(*session));
   FIRN_ASSIGN(auto rows, session->Query(fmt::format("SELECT metadata_location FROM iceberg_tables{}{}",
                                                     kThisTable, filter),
@@ -121,7 +150,7 @@ Result<std::string> TableRows::Find(const TableIdentifier& table) {
 
 Status TableRows::Insert(const TableIdentifier& table, const std::string& metadata_location) {
   FIRN_ASSIGN(auto ns, NamespaceText(table.ns));
-  FIRN_ASSIGN(auto session, pool_.Get());
+  FIRN_ASSIGN(auto session, GetReady());
   FIRN_ASSIGN(auto filter, TableFilter(*session));
   const char* sql =
       filter.empty()
@@ -159,7 +188,7 @@ Result<bool> TableRows::Remove(const TableIdentifier& table, const std::string& 
 Status TableRows::Rename(const TableIdentifier& from, const TableIdentifier& to) {
   FIRN_ASSIGN(auto from_ns, NamespaceText(from.ns));
   FIRN_ASSIGN(auto to_ns, NamespaceText(to.ns));
-  FIRN_ASSIGN(auto session, pool_.Get());
+  FIRN_ASSIGN(auto session, GetReady());
   FIRN_ASSIGN(auto filter, TableFilter(*session));
   auto renamed = session->Change(
       fmt::format("UPDATE iceberg_tables SET table_namespace = ?, table_name = ?{}{}", kThisTable, filter),
@@ -171,7 +200,7 @@ Status TableRows::Rename(const TableIdentifier& from, const TableIdentifier& to)
 
 Result<std::vector<TableIdentifier>> TableRows::List(const Namespace& ns) {
   FIRN_ASSIGN(auto text, NamespaceText(ns));
-  FIRN_ASSIGN(auto session, pool_.Get());
+  FIRN_ASSIGN(auto session, GetReady());
   FIRN_ASSIGN(auto filter, TableFilter(*session));
   FIRN_ASSIGN(auto rows,
               session->Query(fmt::format("SELECT table_name FROM iceberg_tables WHERE catalog_name = ? AND "
@@ -184,12 +213,12 @@ Result<std::vector<TableIdentifier>> TableRows::List(const Namespace& ns) {
 }
 
 Result<std::vector<Namespace>> TableRows::Namespaces() {
-  FIRN_ASSIGN(auto session, pool_.Get());
+  FIRN_ASSIGN(auto session, GetReady());
   FIRN_ASSIGN(
       auto rows,
-      session->Query("SELECT table_namespace FROM iceberg_tables WHERE catalog_name = ?1 UNION "
-                     "SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ?1 ORDER BY 1",
-                     {catalog_name_}));
+      session->Query("SELECT table_namespace FROM iceberg_tables WHERE catalog_name = ? UNION "
+                     "SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ? ORDER BY 1",
+                     {catalog_name_, catalog_name_}));
   std::vector<Namespace> namespaces;
   for (const auto& row : rows) namespaces.push_back(SplitLevels(row.text(0)));
   return namespaces;
@@ -204,7 +233,7 @@ Result<bool> TableRows::NamespaceExists(const Namespace& ns) {
 
 Status TableRows::AddNamespace(const Namespace& ns, const Properties& properties) {
   FIRN_ASSIGN(auto text, NamespaceText(ns));
-  FIRN_ASSIGN(auto session, pool_.Get());
+  FIRN_ASSIGN(auto session, GetReady());
   FIRN_ASSIGN(auto transaction, db::Transaction::Begin(*session));
   Properties all = properties;
   all.insert({kExists, "true"});
@@ -219,7 +248,7 @@ Status TableRows::AddNamespace(const Namespace& ns, const Properties& properties
 
 Result<Properties> TableRows::NamespaceProperties(const Namespace& ns) {
   FIRN_ASSIGN(auto text, NamespaceText(ns));
-  FIRN_ASSIGN(auto session, pool_.Get());
+  FIRN_ASSIGN(auto session, GetReady());
   FIRN_ASSIGN(auto rows, session->Query("SELECT property_key, property_value FROM "
                                         "iceberg_namespace_properties WHERE catalog_name = ? AND "
                                         "namespace = ? AND property_key <> ?",

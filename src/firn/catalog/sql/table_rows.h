@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -22,17 +23,21 @@ namespace firn::catalog::sql {
 /// else. Levels are joined by dots. Thread-safe.
 class TableRows {
  public:
-  TableRows(db::SessionOptions options, std::string catalog_name);
+  TableRows(const db::DatabaseOptions& options, std::string catalog_name);
 
   /// Makes the tables where they are missing. Writes nothing to a database that has them.
   Status Prepare();
+  /// Whether they are there. False also where a SQLite file is missing; a PostgreSQL database that is missing
+  /// is an error: nobody but its administrator makes it.
+  Result<bool> Exist();
 
   /// Metadata location of a table. kNotFound when it is not there, or is a view.
   Result<std::string> Find(const iceberg::TableIdentifier& table);
-  /// kAlreadyExists when the name is taken by a table or view. kIo: not known whether the row was added.
+  /// kAlreadyExists when the name is taken by a table or view. kUnknownOutcome: not known whether the row was
+  /// added.
   Status Insert(const iceberg::TableIdentifier& table, const std::string& metadata_location);
-  /// Compare-and-set of the metadata pointer: false when it is not (or no longer) `from`. kIo: not known
-  /// whether it was set.
+  /// Compare-and-set of the metadata pointer: false when it is not (or no longer) `from`.
+  /// kUnknownOutcome: not known whether it was set.
   Result<bool> Swap(const iceberg::TableIdentifier& table, const std::string& from, const std::string& to);
   /// False when the row is not there with this location.
   Result<bool> Remove(const iceberg::TableIdentifier& table, const std::string& metadata_location);
@@ -53,15 +58,21 @@ class TableRows {
   Result<bool> RemoveNamespace(const iceberg::Namespace& ns);
 
  private:
-  Result<bool> HasTables(db::Session& session);
-  Status MakeTables(db::Session& session);
+  /// ` AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)` where the layout has that column. kNotFound when
+  /// the tables are not there.
+  Result<std::string> TableFilter(db::Session& session);
+  /// A session of a database that has the tables; kNotFound otherwise.
+  Result<db::SessionPool::Lease> GetReady();
+  static Result<bool> HasTables(db::Session& session);
+  static Status MakeTables(db::Session& session);
   Status SetProperty(db::Session& session, const std::string& ns, const std::string& key,
                      const std::string& value);
-  /// ` AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)` where the layout has that column.
-  Result<std::string> TableFilter(db::Session& session);
 
   db::SessionPool pool_;
-  std::string catalog_name_;
+  const bool is_file_;
+  const std::string place_;
+  const std::string catalog_name_;
+  std::atomic<bool> is_v1_{false};  ///< seen once: a layout never loses the column
 };
 
 /// Levels joined by dots. kInvalidArgument for an empty namespace and for empty levels or levels with a dot

@@ -12,9 +12,13 @@ namespace firn::cli {
 namespace {
 
 Result<OpenedCatalog> Open(Context& context, const pipeline::CatalogSetup& setup) {
-  FIRN_ASSIGN_CTX(std::shared_ptr<iceberg::Catalog> catalog, context.services.OpenCatalog(setup),
+  FIRN_ASSIGN_CTX(std::shared_ptr<iceberg::Catalog> catalog, context.services.OpenExistingCatalog(setup),
                   "catalog " + setup.key);
   return OpenedCatalog{setup.key, std::move(catalog)};
+}
+
+NamedTable TableIn(const OpenedCatalog& opened, const pipeline::TableName& name) {
+  return {name.ToString(), {name.ns, name.name}, opened.catalog};
 }
 
 }  // namespace
@@ -38,6 +42,14 @@ Result<OpenedCatalog> CatalogAccess::OpenCatalog(Context& context, const std::st
   return Open(context, *setup);
 }
 
+Result<OpenedCatalog> CatalogAccess::OpenOrMakeCatalog(Context& context, const std::string& key) const {
+  FIRN_ASSIGN(const pipeline::PipelineFile file, Read(context));
+  FIRN_ASSIGN(const pipeline::CatalogSetup* setup, file.FindCatalog(key));
+  FIRN_ASSIGN_CTX(std::shared_ptr<iceberg::Catalog> catalog, context.services.OpenCatalog(*setup),
+                  "catalog " + key);
+  return OpenedCatalog{key, std::move(catalog)};
+}
+
 Result<std::vector<OpenedCatalog>> CatalogAccess::OpenAll(Context& context) const {
   FIRN_ASSIGN(const pipeline::PipelineFile file, Read(context));
   std::vector<OpenedCatalog> opened;
@@ -50,8 +62,14 @@ Result<std::vector<OpenedCatalog>> CatalogAccess::OpenAll(Context& context) cons
 
 Result<NamedTable> CatalogAccess::FindTable(Context& context, const std::string& name) const {
   FIRN_ASSIGN(const pipeline::TableName parsed, pipeline::ParseTableName(name));
-  FIRN_ASSIGN(OpenedCatalog opened, OpenCatalog(context, parsed.catalog));
-  return NamedTable{parsed.ToString(), {parsed.ns, parsed.name}, std::move(opened.catalog)};
+  FIRN_ASSIGN(const OpenedCatalog opened, OpenCatalog(context, parsed.catalog));
+  return TableIn(opened, parsed);
+}
+
+Result<NamedTable> CatalogAccess::NewTable(Context& context, const std::string& name) const {
+  FIRN_ASSIGN(const pipeline::TableName parsed, pipeline::ParseTableName(name));
+  FIRN_ASSIGN(const OpenedCatalog opened, OpenOrMakeCatalog(context, parsed.catalog));
+  return TableIn(opened, parsed);
 }
 
 Result<iceberg::LoadedTable> CatalogAccess::LoadTable(Context& context, const std::string& name) const {

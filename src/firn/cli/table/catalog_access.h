@@ -28,15 +28,19 @@ struct NamedTable {
   std::shared_ptr<iceberg::Catalog> catalog;
 };
 
-/// The `-c FILE` option of the commands that work on catalogs, and what follows from it.
+/// The `-c FILE` option of the commands that work on catalogs, and what follows from it. A catalog that is
+/// not there yet is made only for those that make something in it.
 class CatalogAccess {
  public:
   void Declare(CLI::App& app);
 
   Result<OpenedCatalog> OpenCatalog(Context& context, const std::string& key) const;
+  Result<OpenedCatalog> OpenOrMakeCatalog(Context& context, const std::string& key) const;
   /// Every catalog of the files, in the order of their keys.
   Result<std::vector<OpenedCatalog>> OpenAll(Context& context) const;
   Result<NamedTable> FindTable(Context& context, const std::string& name) const;
+  /// The name of a table to make.
+  Result<NamedTable> NewTable(Context& context, const std::string& name) const;
   Result<iceberg::LoadedTable> LoadTable(Context& context, const std::string& name) const;
 
  private:

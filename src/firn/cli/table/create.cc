@@ -1,8 +1,7 @@
-#include <map>
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "firn/cli/properties_argument.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/column_argument.h"
 #include "firn/cli/table/table_commands.h"
@@ -34,12 +33,13 @@ class TableCreate final : public Command {
   }
 
   Result<ExitCode> Run(Context& context) override {
-    FIRN_ASSIGN(const NamedTable table, access_.FindTable(context, table_));
     FIRN_ASSIGN(const iceberg::NewTable definition, Definition());
     if (dry_run_) {
+      FIRN_ASSIGN(const NamedTable table, access_.FindTable(context, table_));
       context.out.Write(pipeline::CreateTableStatement(table.full_name, definition) + "\n");
       return ExitCode::kDone;
     }
+    FIRN_ASSIGN(const NamedTable table, access_.NewTable(context, table_));
     FIRN_TRY(EnsureNamespace(*table.catalog, table.identifier.ns));
     FIRN_ASSIGN(const iceberg::LoadedTable created, table.catalog->CreateTable(table.identifier, definition));
     context.out.Write(fmt::format("created {} at {}\n", table.full_name, created.metadata->location));
@@ -67,13 +67,7 @@ class TableCreate final : public Command {
       FIRN_ASSIGN(pipeline::ColumnConfig column, ParseColumnArgument(text));
       config.columns.push_back(std::move(column));
     }
-    for (const std::string& text : properties_) {
-      const size_t equals = text.find('=');
-      if (equals == 0 || equals == std::string::npos) {
-        return Error(ErrorKind::kInvalidArgument, fmt::format("--property '{}' is not KEY=VALUE", text));
-      }
-      config.properties[text.substr(0, equals)] = text.substr(equals + 1);
-    }
+    FIRN_ASSIGN_CTX(config.properties, ParseProperties(properties_), "--property");
     FIRN_ASSIGN(const iceberg::SchemaPtr schema,
                 pipeline::SchemaOfColumns(config.columns, config.format_version));
     return pipeline::TableDefinition(config, schema);

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "firn/cli/catalog/place.h"
 #include "firn/cli/json_output.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/table_commands.h"
@@ -10,27 +11,6 @@
 namespace firn::cli {
 
 namespace {
-
-/// `lake` or `lake.travel` or `lake.a.b`: a catalog and, maybe, a namespace.
-struct Place {
-  std::string catalog;
-  iceberg::Namespace ns;
-};
-
-Place ParsePlace(const std::string& text) {
-  Place place;
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    const size_t end = std::min(text.find('.', begin), text.size());
-    if (begin == 0) {
-      place.catalog = text.substr(0, end);
-    } else {
-      place.ns.push_back(text.substr(begin, end - begin));
-    }
-    begin = end + 1;
-  }
-  return place;
-}
 
 class TableList final : public Command {
  public:
@@ -49,7 +29,7 @@ class TableList final : public Command {
       for (const OpenedCatalog& catalog : catalogs)
         FIRN_TRY_CTX(AddBelow(catalog, {}), "catalog " + catalog.key);
     } else {
-      const Place place = ParsePlace(place_);
+      FIRN_ASSIGN(const Place place, ParsePlace(place_));
       FIRN_ASSIGN(const OpenedCatalog catalog, access_.OpenCatalog(context, place.catalog));
       FIRN_TRY(RequireNamespace(*catalog.catalog, place.ns));
       FIRN_TRY(AddBelow(catalog, place.ns));

@@ -13,6 +13,7 @@ Commands TableCommands() {
   commands.push_back(MakeTableFilesCommand());
   commands.push_back(MakeTableCreateCommand());
   commands.push_back(MakeTableDropCommand());
+  commands.push_back(MakeTableRenameCommand());
   return commands;
 }
 

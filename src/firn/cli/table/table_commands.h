@@ -13,6 +13,7 @@ std::unique_ptr<Command> MakeTableSchemaCommand();
 std::unique_ptr<Command> MakeTableReadCommand();
 std::unique_ptr<Command> MakeTableCreateCommand();
 std::unique_ptr<Command> MakeTableDropCommand();
+std::unique_ptr<Command> MakeTableRenameCommand();
 
 /// `firn table ...`, in the order of its help.
 Commands TableCommands();

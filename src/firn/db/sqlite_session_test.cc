@@ -1,4 +1,4 @@
-#include "firn/db/session.h"
+#include "firn/db/sqlite_session.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SessionTest : public ::testing::Test {
+class SqliteSessionTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = (fs::temp_directory_path() / "firn-db-XXXXXX").string();
@@ -26,16 +26,16 @@ class SessionTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   std::unique_ptr<Session> Open() {
-    auto session = Session::Open(options_);
+    auto session = SqliteSession::Open(options_);
     EXPECT_TRUE(session.ok()) << session.error().ToString();
     return *std::move(session);
   }
 
   std::string folder_;
-  SessionOptions options_;
+  SqliteOptions options_;
 };
 
-TEST_F(SessionTest, CreatesFileAndFolderInWalMode) {
+TEST_F(SqliteSessionTest, CreatesFileAndFolderInWalMode) {
   auto session = Open();
   ASSERT_TRUE(session->Execute("CREATE TABLE t (k TEXT PRIMARY KEY, n INTEGER)").ok());
   EXPECT_EQ(session->Change("INSERT INTO t VALUES (?, ?), (?, ?)", {"a", int64_t{1}, "b", std::monostate{}})
@@ -49,14 +49,21 @@ TEST_F(SessionTest, CreatesFileAndFolderInWalMode) {
   EXPECT_EQ(session->Query("PRAGMA journal_mode", {}).value().at(0).text(0), "wal");
 }
 
-TEST_F(SessionTest, TakenKeyIsAlreadyExists) {
+TEST_F(SqliteSessionTest, ColumnsOfATableThatIsNotThereAreNone) {
+  auto session = Open();
+  ASSERT_TRUE(session->Execute("CREATE TABLE t (k TEXT PRIMARY KEY, n INTEGER)").ok());
+  EXPECT_EQ(session->ColumnsOf("t").value(), (std::vector<std::string>{"k", "n"}));
+  EXPECT_TRUE(session->ColumnsOf("u")->empty());
+}
+
+TEST_F(SqliteSessionTest, TakenKeyIsAlreadyExists) {
   auto session = Open();
   ASSERT_TRUE(session->Execute("CREATE TABLE t (k TEXT PRIMARY KEY)").ok());
   ASSERT_TRUE(session->Change("INSERT INTO t VALUES (?)", {"a"}).ok());
   EXPECT_EQ(session->Change("INSERT INTO t VALUES (?)", {"a"}).error().kind(), ErrorKind::kAlreadyExists);
 }
 
-TEST_F(SessionTest, LockedByAnotherIsUnavailableAndRetriable) {
+TEST_F(SqliteSessionTest, LockedByAnotherIsUnavailableAndRetriable) {
   auto holder = Open();
   ASSERT_TRUE(holder->Execute("CREATE TABLE t (k TEXT)").ok());
   auto other = Open();
@@ -72,7 +79,7 @@ TEST_F(SessionTest, LockedByAnotherIsUnavailableAndRetriable) {
   EXPECT_TRUE(other->Change("INSERT INTO t VALUES ('x')", {}).ok());
 }
 
-TEST_F(SessionTest, TransactionWithoutCommitIsRolledBack) {
+TEST_F(SqliteSessionTest, TransactionWithoutCommitIsRolledBack) {
   auto session = Open();
   ASSERT_TRUE(session->Execute("CREATE TABLE t (k TEXT)").ok());
   {
@@ -82,31 +89,31 @@ TEST_F(SessionTest, TransactionWithoutCommitIsRolledBack) {
   EXPECT_TRUE(session->Query("SELECT * FROM t", {}).value().empty());
 }
 
-TEST_F(SessionTest, MissingFileIsNotFoundWhenNotCreating) {
+TEST_F(SqliteSessionTest, MissingFileIsNotFoundWhenNotCreating) {
   options_.create = false;
-  auto session = Session::Open(options_);
+  auto session = SqliteSession::Open(options_);
   ASSERT_FALSE(session.ok());
   EXPECT_EQ(session.error().kind(), ErrorKind::kNotFound);
   EXPECT_NE(session.error().ToString().find(options_.path), std::string::npos);
 }
 
-TEST_F(SessionTest, OtherFileIsCorrupt) {
+TEST_F(SqliteSessionTest, OtherFileIsCorrupt) {
   fs::create_directories(folder_ + "/x");
   std::ofstream(options_.path) << std::string(4096, 'z');
-  auto session = Session::Open(options_);
+  auto session = SqliteSession::Open(options_);
   ASSERT_FALSE(session.ok());
   EXPECT_EQ(session.error().kind(), ErrorKind::kCorrupt);
 }
 
-TEST_F(SessionTest, FolderInPlaceOfTheFileIsNamed) {
+TEST_F(SqliteSessionTest, FolderInPlaceOfTheFileIsNamed) {
   fs::create_directories(options_.path);
-  auto session = Session::Open(options_);
+  auto session = SqliteSession::Open(options_);
   ASSERT_FALSE(session.ok());
   EXPECT_EQ(session.error().kind(), ErrorKind::kPermissionDenied);
   EXPECT_NE(session.error().ToString().find(options_.path), std::string::npos);
 }
 
-TEST_F(SessionTest, ReadOnlySessionMayNotWrite) {
+TEST_F(SqliteSessionTest, ReadOnlySessionMayNotWrite) {
   ASSERT_TRUE(Open()->Execute("CREATE TABLE t (k TEXT)").ok());
   options_.read_only = true;
   auto session = Open();
@@ -114,15 +121,15 @@ TEST_F(SessionTest, ReadOnlySessionMayNotWrite) {
   EXPECT_EQ(session->Change("INSERT INTO t VALUES ('x')", {}).error().kind(), ErrorKind::kPermissionDenied);
 }
 
-TEST_F(SessionTest, RemovedFileIsNoticed) {
+TEST_F(SqliteSessionTest, RemovedFileIsNoticed) {
   auto session = Open();
   ASSERT_TRUE(session->Execute("CREATE TABLE t (k TEXT)").ok());
-  EXPECT_TRUE(session->CheckInPlace().ok());
+  EXPECT_TRUE(session->CheckUsable().ok());
   fs::remove_all(folder_ + "/x");
-  EXPECT_EQ(session->CheckInPlace().error().kind(), ErrorKind::kUnavailable);
+  EXPECT_EQ(session->CheckUsable().error().kind(), ErrorKind::kUnavailable);
 }
 
-TEST_F(SessionTest, PoolDoesNotMakeAVanishedDatabaseAnew) {
+TEST_F(SqliteSessionTest, PoolDoesNotMakeAVanishedDatabaseAnew) {
   SessionPool pool(options_);
   ASSERT_TRUE(pool.Get().value()->Execute("CREATE TABLE t (k TEXT)").ok());
   EXPECT_TRUE(pool.Get().value()->Query("SELECT * FROM t", {}).ok());

@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "firn/cli/catalog/catalog_commands.h"
+#include "firn/cli/catalog/place.h"
+#include "firn/cli/properties_argument.h"
+#include "firn/cli/table/catalog_access.h"
+
+namespace firn::cli {
+
+namespace {
+
+class CatalogCreateNamespace final : public Command {
+ public:
+  std::string_view name() const override { return "create-namespace"; }
+  std::string_view summary() const override { return "Make a namespace"; }
+
+  void Declare(CLI::App& app) override {
+    access_.Declare(app);
+    app.add_option("NAMESPACE", namespace_, "catalog.namespace")->required();
+    app.add_option("--property", properties_, "Property of the namespace; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+
+  Result<ExitCode> Run(Context& context) override {
+    FIRN_ASSIGN(const Place place, ParseNamespacePlace(namespace_));
+    FIRN_ASSIGN_CTX(const iceberg::Properties properties, ParseProperties(properties_), "--property");
+    FIRN_ASSIGN(const OpenedCatalog opened, access_.OpenOrMakeCatalog(context, place.catalog));
+    FIRN_TRY(opened.catalog->CreateNamespace(place.ns, properties));
+    context.out.Write(fmt::format("created {}\n", place.ToString()));
+    return ExitCode::kDone;
+  }
+
+ private:
+  CatalogAccess access_;
+  std::string namespace_;
+  std::vector<std::string> properties_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeCatalogCreateNamespaceCommand() {
+  return std::make_unique<CatalogCreateNamespace>();
+}
+
+}  // namespace firn::cli
