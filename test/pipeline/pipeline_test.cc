@@ -33,6 +33,22 @@ constexpr auto kPatience = std::chrono::seconds(60);
 
 SourcePartition Partition(int32_t index) { return {"events", index}; }
 
+/// Cannot decode while the schemas of the records are not to be had.
+class WaitingDecoder final : public decode::Decoder {
+ public:
+  WaitingDecoder(std::unique_ptr<decode::Decoder> inner, const std::atomic<bool>* away)
+      : inner_(std::move(inner)), away_(away) {}
+  Result<decode::DecodeResult> Decode(const record::RawBatch& raw, size_t begin) override {
+    if (*away_) return Error(ErrorKind::kUnavailable, "waiting for schema 7");
+    return inner_->Decode(raw, begin);
+  }
+  const iceberg::SchemaPtr& schema() const override { return inner_->schema(); }
+
+ private:
+  std::unique_ptr<decode::Decoder> inner_;
+  const std::atomic<bool>* away_;
+};
+
 class PipelineTest : public ::testing::Test {
  protected:
   PipelineTest() {
@@ -73,7 +89,11 @@ class PipelineTest : public ::testing::Test {
       raw->source = source.get();
       return std::unique_ptr<source::Source>(std::move(source));
     };
-    deps.make_decoder = [](const decode::BoundSchema& bound) { return decode::MakeJsonDecoder(bound); };
+    deps.make_decoder = [this](const decode::BoundSchema& bound) -> Result<std::unique_ptr<decode::Decoder>> {
+      FIRN_ASSIGN(auto decoder, decode::MakeJsonDecoder(bound));
+      return std::unique_ptr<decode::Decoder>(
+          std::make_unique<WaitingDecoder>(std::move(decoder), &schemas_are_away_));
+    };
     deps.infer_schema = [](const std::vector<record::RawBatch>& sample) {
       return decode::InferJsonSchema(sample);
     };
@@ -167,6 +187,7 @@ class PipelineTest : public ::testing::Test {
   std::shared_ptr<catalog::MemoryCatalog> catalog_ =
       std::make_shared<catalog::MemoryCatalog>("lake", "memory://lake", store_, runtime::SystemClock());
   int64_t next_id_ = 0;
+  std::atomic<bool> schemas_are_away_ = false;
 };
 
 TEST_F(PipelineTest, CatchesUpAndASecondRunAddsNothing) {
@@ -484,6 +505,24 @@ TEST_F(PipelineTest, EachCommitCarriesRangesThatJoin) {
     epoch = std::stoll(text->second);
   }
   EXPECT_GT(epoch, 3);
+}
+
+TEST_F(PipelineTest, RecordsWaitForASchemaThatIsAwayAndAStopDoesNot) {
+  Produce(50);
+  schemas_are_away_ = true;
+  auto process = Start();
+  const auto is_degraded = [&] { return process->pipeline->status().state == PipelineState::kDegraded; };
+  Eventually(is_degraded, "DEGRADED");
+  EXPECT_NE(process->pipeline->status().reason.find("waiting for schema 7"), std::string::npos);
+  EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
+  EXPECT_TRUE(Column("id").empty());
+
+  process = Start();
+  Eventually([&] { return process->pipeline->status().state == PipelineState::kDegraded; }, "DEGRADED again");
+  schemas_are_away_ = false;
+  Eventually([&] { return Column("id").size() == 50; }, "the records that waited");
+  EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
+  ExpectAllOnce();
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ def pipeline(
     source_extra: str = "",
     table_extra: str = "",
     extra: str = "",
+    decode: str = "json",
 ) -> str:
     """One Kafka pipeline into one table. The *_extra texts are YAML lines of their level ("key: value", one a line)."""
 
@@ -25,7 +26,7 @@ def pipeline(
         f"pipelines:\n  {key}:\n    id: {key}\n    source:\n      kafka:\n"
         f"        bootstrap_servers: {broker.bootstrap}\n        {read}\n"
         + lines(source_extra, 8)
-        + f"    decode: json\n    tables:\n      - name: {table}\n"
+        + f"    decode: {decode}\n    tables:\n      - name: {table}\n"
         + (f"        columns: {columns}\n" if columns else "")
         + lines(table_extra, 8)
         + f"    commit: {{interval: {interval}}}\n"

@@ -7,7 +7,7 @@ namespace firn::app {
 pipeline::Plugins MakePlugins(const PluginDeps& deps) {
   return {
       .sources = {Files(deps), Kafka(deps)},
-      .decoders = {Json(deps)},
+      .decoders = {Json(deps), Avro(deps)},
       .catalogs = {Sql(deps), Rest(deps)},
   };
 }

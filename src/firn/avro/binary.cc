@@ -148,6 +148,8 @@ Status BinaryReader::SkipAt(const Node& node, int depth) {
       return Ok();
     }
     case Kind::kRecord: {
+      // Nothing but nulls: no bytes, however many there are.
+      if (node.min_bytes == 0) return Ok();
       for (const auto& field : node.fields) FIRN_TRY(SkipAt(*field.type, depth + 1));
       return Ok();
     }

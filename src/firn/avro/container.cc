@@ -9,8 +9,6 @@ namespace firn::avro {
 namespace {
 
 constexpr std::string_view kMagic("Obj\x01", 4);
-constexpr int64_t kSyncBytes = 16;
-constexpr size_t kMaxBlockBytes = size_t{256} << 20;
 
 /// The schema of a header's key-values: a map of bytes.
 struct HeaderSchema {
@@ -60,19 +58,29 @@ std::string SyncMarker(std::string_view seed) {
 
 }  // namespace
 
-Result<ContainerReader> ContainerReader::Open(std::string_view bytes) {
+Result<ContainerHeader> ReadContainerHeader(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) return Error(ErrorKind::kCorrupt, "not an Avro container file");
   BinaryReader reader(bytes.substr(kMagic.size()));
-  FIRN_ASSIGN(auto metadata, ReadHeaderMap(reader));
+  ContainerHeader header;
+  FIRN_ASSIGN(header.metadata, ReadHeaderMap(reader));
   FIRN_ASSIGN(auto sync, reader.ReadFixed(kSyncBytes));
-  ContainerReader container(bytes, kMagic.size() + reader.position());
-  container.sync_ = std::string(sync);
-  std::string codec = Take(metadata, "avro.codec");
+  header.sync = std::string(sync);
+  header.size_bytes = kMagic.size() + reader.position();
+  std::string codec = Take(header.metadata, "avro.codec");
   if (!codec.empty()) {
-    FIRN_ASSIGN(container.codec_, ParseCodec(codec));
+    FIRN_ASSIGN(header.codec, ParseCodec(codec));
   }
-  FIRN_ASSIGN(container.schema_, Schema::Parse(Take(metadata, "avro.schema")));
-  container.metadata_ = std::move(metadata);
+  header.schema_json = Take(header.metadata, "avro.schema");
+  return header;
+}
+
+Result<ContainerReader> ContainerReader::Open(std::string_view bytes) {
+  FIRN_ASSIGN(ContainerHeader header, ReadContainerHeader(bytes));
+  ContainerReader container(bytes, header.size_bytes);
+  container.sync_ = std::move(header.sync);
+  container.codec_ = header.codec;
+  FIRN_ASSIGN(container.schema_, Schema::Parse(header.schema_json));
+  container.metadata_ = std::move(header.metadata);
   return container;
 }
 

@@ -16,6 +16,21 @@
 
 namespace firn::avro {
 
+/// What stands before the blocks of a container file.
+struct ContainerHeader {
+  std::string schema_json;
+  Codec codec = Codec::kNull;
+  std::map<std::string, std::string> metadata;  ///< the key-values but `avro.schema` and `avro.codec`
+  std::string sync;                             ///< ends each block
+  size_t size_bytes = 0;
+};
+inline constexpr size_t kSyncBytes = 16;
+/// No block may unpack to more.
+inline constexpr size_t kMaxBlockBytes = size_t{256} << 20;
+
+/// Out of the beginning of a file. kCorrupt for damage (or too few bytes), kUnsupported for an unknown codec.
+Result<ContainerHeader> ReadContainerHeader(std::string_view bytes);
+
 /// Reads an object container file that is in memory ("Object Container Files" of the specification). `bytes`
 /// must outlive it.
 class ContainerReader {

@@ -59,6 +59,16 @@ std::string TextAttribute(const Json& object, const char* key) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
+std::vector<std::string> TextListAttribute(const Json& object, const char* key) {
+  std::vector<std::string> texts;
+  const Json* list = Find(object, key);
+  if (list == nullptr || !list->is_array()) return texts;
+  for (const auto& item : *list) {
+    if (item.is_string()) texts.push_back(item.get<std::string>());
+  }
+  return texts;
+}
+
 bool IsUnnamed(Kind kind) { return kind != Kind::kRecord && kind != Kind::kEnum && kind != Kind::kFixed; }
 
 }  // namespace
@@ -99,11 +109,13 @@ class SchemaParser {
  public:
   explicit SchemaParser(Schema& schema) : schema_(schema) {}
 
-  Status Run(const Json& json) {
+  /// Its named types become known; the last one read is the schema itself.
+  Status Read(const Json& json) {
     FIRN_ASSIGN(schema_.root_, ParseType(json, "", "", 0));
-    MeasureNodes();
     return Ok();
   }
+
+  void Finish() { MeasureNodes(); }
 
  private:
   using NodeResult = Result<const Node*>;
@@ -229,6 +241,8 @@ class SchemaParser {
     std::string inside = place.empty() ? field.name : place + "." + field.name;
     FIRN_ASSIGN(field.type, ParseType(*type, space, inside, depth + 1));
     field.field_id = IntAttribute(json, "field-id");
+    field.doc = TextAttribute(json, "doc");
+    field.aliases = TextListAttribute(json, "aliases");
     if (const Json* value = Find(json, "default")) field.default_value = std::make_shared<const Json>(*value);
     return field;
   }
@@ -342,7 +356,9 @@ bool IsTooDeep(std::string_view json) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Schema>> Schema::Parse(std::string_view json) {
+namespace {
+
+Result<Json> ParseJson(std::string_view json) {
   if (IsTooDeep(json)) return Bad("", "nested too deeply");
   Json parsed = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_discarded()) {
@@ -351,8 +367,22 @@ Result<std::shared_ptr<const Schema>> Schema::Parse(std::string_view json) {
     if (!FindPrimitive(json)) return Bad("", "not JSON");
     parsed = Json(std::string(json));
   }
+  return parsed;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Schema>> Schema::Parse(std::string_view json,
+                                                    const std::vector<std::string>& referenced) {
   auto schema = std::make_shared<Schema>();
-  FIRN_TRY(SchemaParser(*schema).Run(parsed));
+  SchemaParser parser(*schema);
+  for (const std::string& text : referenced) {
+    FIRN_ASSIGN(const Json parsed, ParseJson(text));
+    FIRN_TRY(parser.Read(parsed));
+  }
+  FIRN_ASSIGN(const Json parsed, ParseJson(json));
+  FIRN_TRY(parser.Read(parsed));
+  parser.Finish();
   return std::shared_ptr<const Schema>(std::move(schema));
 }
 

@@ -41,6 +41,8 @@ struct Field {
   const Node* type = nullptr;
   std::optional<int32_t> field_id;                      ///< Iceberg's `field-id`
   std::shared_ptr<const nlohmann::json> default_value;  ///< null pointer: none
+  std::string doc;
+  std::vector<std::string> aliases;
 };
 
 /// One type of a schema. Owned by its Schema; a recursive type points back to its record.
@@ -71,7 +73,10 @@ class Schema {
  public:
   /// kCorrupt with the place inside the schema for anything the specification does not allow. Nesting is
   /// bounded.
-  static Result<std::shared_ptr<const Schema>> Parse(std::string_view json);
+  static Result<std::shared_ptr<const Schema>> Parse(std::string_view json) { return Parse(json, {}); }
+  /// The same with schemas whose named types `json` refers to; each comes after what it refers to itself.
+  static Result<std::shared_ptr<const Schema>> Parse(std::string_view json,
+                                                     const std::vector<std::string>& referenced);
 
   const Node& root() const { return *root_; }
 

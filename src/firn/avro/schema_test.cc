@@ -80,6 +80,28 @@ TEST(AvroSchema, DeepNestingIsAnErrorNotACrash) {
   EXPECT_EQ(Schema::Parse(json).error().kind(), ErrorKind::kCorrupt);
 }
 
+TEST(AvroSchema, KeepsDocAndAliasesOfFields) {
+  auto schema = Schema::Parse(
+      R"({"type":"record","name":"r","fields":[{"name":"a","type":"int","doc":"why","aliases":["b","c"]}]})");
+  ASSERT_TRUE(schema.ok());
+  const Field& field = (*schema)->root().fields[0];
+  EXPECT_EQ(field.doc, "why");
+  EXPECT_EQ(field.aliases, (std::vector<std::string>{"b", "c"}));
+}
+
+TEST(AvroSchema, TakesNamedTypesFromTheSchemasItRefersTo) {
+  const std::vector<std::string> referenced = {
+      R"({"type":"enum","name":"Kind","namespace":"x","symbols":["A"]})",
+      R"({"type":"record","name":"Leg","namespace":"x","fields":[{"name":"kind","type":"Kind"}]})"};
+  auto schema = Schema::Parse(
+      R"({"type":"record","name":"Trip","namespace":"y","fields":[{"name":"leg","type":"x.Leg"}]})",
+      referenced);
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  EXPECT_EQ((*schema)->root().name, "y.Trip");
+  EXPECT_EQ((*schema)->root().fields[0].type->fields[0].type->symbols.size(), 1U);
+  EXPECT_FALSE(Schema::Parse(R"("x.Leg")", {referenced[0]}).ok());
+}
+
 TEST(AvroSchema, NamesAreMadeLegalAsJavaDoes) {
   EXPECT_EQ(LegalName("ts_day"), "ts_day");
   EXPECT_EQ(LegalName("9x"), "_9x");

@@ -74,9 +74,8 @@ Result<std::unique_ptr<Column>> Column::Make(const NestedField& field, arrow::Me
     case TypeId::kVariant:
     case TypeId::kGeometry:
     case TypeId::kGeography:
-      return Error(
-          ErrorKind::kUnsupported,
-          "column '" + field.name + "': JSON records cannot be written as " + field.type->ToString());
+      return Error(ErrorKind::kUnsupported,
+                   "column '" + field.name + "': records cannot be written as " + field.type->ToString());
     default:
       break;
   }

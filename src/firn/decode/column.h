@@ -36,7 +36,7 @@ struct ColumnBinding {
 /// A struct's children count its own rows; a list's element, and a map's key and value, count elements.
 class Column {
  public:
-  /// `field` must outlive the column. Types that decode/json does not take are kUnsupported.
+  /// `field` must outlive the column. Types that no format fills are kUnsupported.
   static Result<std::unique_ptr<Column>> Make(const iceberg::NestedField& field, arrow::MemoryPool* pool);
 
   const iceberg::NestedField& field() const { return *field_; }

@@ -29,5 +29,12 @@ inline constexpr std::string_view kUnknownField = "unknown_field";  ///< by poli
 inline constexpr std::string_view kTypeConflict =
     "type_conflict";  ///< a new field whose values have no common type
 inline constexpr std::string_view kTooManyColumns = "too_many_columns";
+inline constexpr std::string_view kMalformedAvro = "malformed_avro";  ///< bytes that do not follow the schema
+inline constexpr std::string_view kUnframedAvro =
+    "unframed_avro";  ///< not in the encoding that names its schema
+inline constexpr std::string_view kUnknownSchemaId =
+    "unknown_schema_id";  ///< the registry (or the configuration) has no such schema
+inline constexpr std::string_view kUnusableSchema =
+    "unusable_schema";  ///< registered, but no Avro, damaged, or no record
 
 }  // namespace firn::decode::reason

@@ -89,23 +89,33 @@ Controller::~Controller() {
 
 Status Controller::Run(const std::stop_token& stop, const std::stop_token& abort) {
   const std::stop_callback forward(abort, [this] { abort_.request_stop(); });
-  FIRN_TRY(SetUp());
+  if (Status ready = SetUp(stop); !ready.ok()) {
+    // Asked to stop while it waited to begin: nothing was taken.
+    const bool waited = ready.error().retry() == RetryHint::kYes;
+    return waited && stop.stop_requested() ? Ok() : ready;
+  }
   Status ended = Loop(stop, abort);
   // What is in flight when something else fails is as good as before: it may land.
   if (!ended.ok() && ended.error().kind() != ErrorKind::kCancelled) Ignore(AwaitCommit(kRevokeBoundMs));
   return ended;
 }
 
-Result<iceberg::SchemaPtr> Controller::InferColumnsAndTell() {
-  FIRN_ASSIGN(decode::InferredSchema inferred, InferFromSource(deps_));
+// A schema registry may be away: the records wait for it.
+Result<iceberg::SchemaPtr> Controller::InferColumnsAndTell(const std::stop_token& stop) {
+  int tries = 0;
+  const auto patience = [&](const Error& error) {
+    if (++tries > 1) ShowTrouble(error);
+    return clock_.SleepUnlessStopped(kPersistPauseMs, stop) && !abort_.stop_requested();
+  };
+  FIRN_ASSIGN(decode::InferredSchema inferred, InferFromSource(deps_, patience));
   for (const std::string& note : inferred.notes)
     obs::Log(obs::Level::kWarning, "inferred columns: " + note, {{"pipeline", config_.id}});
   return inferred.schema;
 }
 
-Status Controller::SetUp() {
+Status Controller::SetUp(const std::stop_token& stop) {
   FIRN_ASSIGN(auto opened, OpenOrCreateTable(*deps_.catalog, config_.table, *deps_.ids,
-                                             [this] { return InferColumnsAndTell(); }));
+                                             [&] { return InferColumnsAndTell(stop); }));
   io_ = std::make_unique<runtime::Executor>("io", static_cast<size_t>(deps_.lanes));
   commit_thread_ = std::make_unique<runtime::Executor>("commit", 1);
   commit::CommitterConfig committer;
@@ -297,6 +307,7 @@ Status Controller::OnRevoked(const source::PartitionsRevoked& revoked) {
 Status Controller::CheckLanes() {
   for (auto& lane : lanes_) {
     if (auto error = lane->error()) return *std::move(error);
+    if (const auto stall = lane->stall()) ShowTrouble(*stall);
   }
   return Ok();
 }

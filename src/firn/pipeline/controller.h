@@ -43,8 +43,8 @@ class Controller {
   Status Run(const std::stop_token& stop, const std::stop_token& abort);
 
  private:
-  Result<iceberg::SchemaPtr> InferColumnsAndTell();
-  Status SetUp();
+  Result<iceberg::SchemaPtr> InferColumnsAndTell(const std::stop_token& stop);
+  Status SetUp(const std::stop_token& stop);
   Status Loop(const std::stop_token& stop, const std::stop_token& abort);
   Status Turn();
 

@@ -42,7 +42,7 @@ Result<iceberg::TableMetadata> TableOrDefinition(const PipelineConfig& config, c
   if (loaded.error().kind() != ErrorKind::kNotFound || !config.table.create) return std::move(loaded).error();
   iceberg::SchemaPtr schema;
   if (config.table.columns.empty()) {
-    FIRN_ASSIGN(auto inferred, InferFromSource(deps));
+    FIRN_ASSIGN(auto inferred, InferFromSource(deps, BriefPatience(*deps.clock)));
     schema = std::move(inferred.schema);
     for (const std::string& note : inferred.notes) text += note + "\n";
   } else {
@@ -77,7 +77,8 @@ Status DecodeOne(const PipelineDeps& deps, decode::BoundSchema bound, const reco
   size_t begin = 0;
   while (begin < raw.size()) {
     FIRN_ASSIGN(auto decoder, deps.make_decoder(bound));
-    FIRN_ASSIGN(auto result, decoder->Decode(raw, begin));
+    FIRN_ASSIGN(auto result,
+                CallPatiently(BriefPatience(*deps.clock), [&] { return decoder->Decode(raw, begin); }));
     begin += result.consumed;
     decoded.records += static_cast<int64_t>(result.consumed);
     decoded.tombstones += result.counters.tombstones_skipped;

@@ -16,6 +16,8 @@ namespace {
 
 constexpr int kPollTimeoutMs = 50;
 constexpr auto kHeldPause = std::chrono::milliseconds(10);
+constexpr auto kStallPause = std::chrono::milliseconds(100);
+constexpr int kQuietTries = 10;  // a first answer of a registry may take that long
 
 Error BadRecord(const record::DeadLetter& letter) {
   return Error(ErrorKind::kInvalidArgument,
@@ -107,6 +109,11 @@ std::optional<SchemaRequest> Lane::schema_request() const {
   return request_;
 }
 
+std::optional<Error> Lane::stall() const {
+  const std::lock_guard lock(mutex_);
+  return stalled_tries_ > kQuietTries ? stall_ : std::nullopt;
+}
+
 std::map<record::SourcePartition, int64_t> Lane::positions() const {
   const std::lock_guard lock(mutex_);
   return positions_;
@@ -126,6 +133,8 @@ void Lane::Run() {
       polled_.clear();
       polled_at_ = record_at_ = 0;
       request_.reset();
+      stall_.reset();
+      stalled_tries_ = 0;
     }
     DropForgotten();
     const bool needs_view = request_.has_value() || part_.records == 0 || view_ == nullptr;
@@ -134,6 +143,11 @@ void Lane::Run() {
       changed_.wait_for(lock, kHeldPause);
       continue;
     }
+    const auto is_called = [this] {
+      return stop_ || paused_ || command_ != Command::kNone || drop_polled_ || !forget_.empty();
+    };
+    if (rests_ && !polled_.empty() && changed_.wait_for(lock, kStallPause, is_called)) continue;
+    rests_ = false;
     TableViewPtr offered = needs_view ? offered_ : view_;
     lock.unlock();
     Status status = Ok();
@@ -157,6 +171,8 @@ void Lane::DropForgotten() {
   if (!polled_.empty() && forgotten(polled_.front())) {
     record_at_ = 0;
     request_.reset();
+    stall_.reset();
+    stalled_tries_ = 0;
   }
   std::erase_if(polled_, forgotten);
   polled_at_ = 0;
@@ -192,7 +208,7 @@ Status Lane::TakePolled() {
   while (polled_at_ < polled_.size()) {
     record::RawBatch& raw = polled_[polled_at_];
     FIRN_TRY(TakeOne(raw));
-    if (record_at_ < raw.size()) return Ok();  // cut by a schema delta
+    if (record_at_ < raw.size()) return Ok();  // cut by a schema delta, or not to be decoded now
     bytes_total_.fetch_add(static_cast<int64_t>(raw.arena.size()), std::memory_order_relaxed);
     part_.input_bytes += static_cast<int64_t>(raw.arena.size());
     raw = record::RawBatch{};
@@ -205,7 +221,13 @@ Status Lane::TakePolled() {
 Status Lane::TakeOne(record::RawBatch& raw) {
   if (raw.size() == 0) return AdvanceTo(raw, 0);
   const size_t begin = record_at_;
-  FIRN_ASSIGN(auto result, decoder_->Decode(raw, begin));
+  auto decoded = decoder_->Decode(raw, begin);
+  if (!decoded.ok() && decoded.error().retry() == RetryHint::kYes) {
+    Stall(std::move(decoded).error());
+    return Ok();
+  }
+  if (stalled_tries_ > 0) EndStall();
+  FIRN_ASSIGN(auto result, std::move(decoded));
   const size_t consumed = result.consumed;
   std::optional<record::SchemaDelta> delta = std::move(result.delta);
   FIRN_CHECK(delta.has_value() ? begin + consumed < raw.size() : begin + consumed == raw.size(),
@@ -294,6 +316,20 @@ Status Lane::OpenWriter() {
 void Lane::WaitForSchema(record::SchemaDelta delta) {
   const std::lock_guard lock(mutex_);
   request_ = SchemaRequest{std::move(delta), view_->version};
+}
+
+// The records stay where they are; the next step tries again.
+void Lane::Stall(Error error) {
+  const std::lock_guard lock(mutex_);
+  stall_ = std::move(error);
+  ++stalled_tries_;
+  rests_ = true;
+}
+
+void Lane::EndStall() {
+  const std::lock_guard lock(mutex_);
+  stall_.reset();
+  stalled_tries_ = 0;
 }
 
 void Lane::PublishCounters() {

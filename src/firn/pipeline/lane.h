@@ -46,7 +46,7 @@ struct SchemaRequest {
 /// writer. It keeps filling its part until the control thread cuts it. Built stopped and paused.
 ///
 /// Threads: everything public is called by the control thread. A cut is a short rendezvous: the lane answers
-/// between two polls. While the lane waits for a schema, is held back, or failed, it still answers.
+/// between two polls. While the lane waits for a schema, is held back, stalled, or failed, it still answers.
 class Lane {
  public:
   Lane(LaneConfig config, source::Source& source, const DecoderFactory& make_decoder);
@@ -77,6 +77,9 @@ class Lane {
   /// The lane cannot go on; it stands still until Stop.
   std::optional<Error> error() const;
   std::optional<SchemaRequest> schema_request() const;
+  /// Why records cannot be decoded for now (a schema registry that is away); empty until that has lasted a
+  /// while. The lane keeps the records and tries again.
+  std::optional<Error> stall() const;
   /// Next positions of the partitions seen so far.
   std::map<record::SourcePartition, int64_t> positions() const;
 
@@ -100,6 +103,8 @@ class Lane {
   Status AdoptView();
   Status OpenWriter();
   void WaitForSchema(record::SchemaDelta delta);
+  void Stall(Error error);
+  void EndStall();
   void PublishCounters();
   void DropForgotten();
 
@@ -120,6 +125,8 @@ class Lane {
   TableViewPtr offered_;
   std::optional<Error> error_;
   std::optional<SchemaRequest> request_;
+  std::optional<Error> stall_;  ///< of the last try to decode
+  int stalled_tries_ = 0;
   std::map<record::SourcePartition, int64_t> origins_;
   std::map<record::SourcePartition, int64_t> positions_;
 
@@ -131,6 +138,7 @@ class Lane {
   std::vector<record::RawBatch> polled_;
   size_t polled_at_ = 0;  ///< batch in polled_
   size_t record_at_ = 0;  ///< first record of it that is not taken yet
+  bool rests_ = false;    ///< before the next try to decode
 
   std::atomic<int64_t> records_{0};
   std::atomic<int64_t> bytes_{0};

@@ -105,20 +105,26 @@ std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps)
   return std::make_unique<PipelineImpl>(std::move(config), std::move(deps));
 }
 
-Result<decode::InferredSchema> InferFromSource(const PipelineDeps& deps) {
-  FIRN_ASSIGN(auto batches, SampleFromStart(deps, kInferenceSample));
-  return deps.infer_schema(batches);
+Result<decode::InferredSchema> InferFromSource(const PipelineDeps& deps, const Patience& patience) {
+  auto batches = SampleFromStart(deps, kInferenceSample);
+  if (batches.ok()) return CallPatiently(patience, [&] { return deps.infer_schema(*batches); });
+  if (batches.error().kind() != ErrorKind::kNotFound) return std::move(batches).error();
+  // A format whose schemas are told elsewhere needs no records.
+  auto told = CallPatiently(patience, [&] { return deps.infer_schema({}); });
+  if (told.ok() || told.error().retry() == RetryHint::kYes) return told;
+  return std::move(batches).error();
 }
 
 Result<SourceSample> SampleSource(const PipelineDeps& deps) {
   FIRN_ASSIGN(auto batches, SampleFromStart(deps, kInferenceSample));
   SourceSample sample;
-  FIRN_ASSIGN(sample.inferred, deps.infer_schema(batches));
+  const Patience patience = BriefPatience(*deps.clock);
+  FIRN_ASSIGN(sample.inferred, CallPatiently(patience, [&] { return deps.infer_schema(batches); }));
   decode::BoundSchema bound;
   bound.schema = sample.inferred.schema;
   FIRN_ASSIGN(auto decoder, deps.make_decoder(bound));
   for (const record::RawBatch& raw : batches) {
-    FIRN_ASSIGN(auto decoded, decoder->Decode(raw, 0));
+    FIRN_ASSIGN(auto decoded, CallPatiently(patience, [&] { return decoder->Decode(raw, 0); }));
     if (decoded.batch.rows == nullptr) continue;
     FIRN_ASSIGN(auto rows, iceberg::RowsToJson(*decoded.batch.rows, *bound.schema));
     std::ranges::move(rows, std::back_inserter(sample.rows));

@@ -13,6 +13,7 @@
 #include "firn/decode/inferred_schema.h"
 #include "firn/iceberg/catalog.h"
 #include "firn/pipeline/config.h"
+#include "firn/pipeline/patience.h"
 #include "firn/pipeline/status.h"
 #include "firn/runtime/clock.h"
 #include "firn/runtime/ids.h"
@@ -77,8 +78,8 @@ class Pipeline {
 std::unique_ptr<Pipeline> MakePipeline(PipelineConfig config, PipelineDeps deps);
 
 /// Columns found in a sample of the source's records from the configured start; kNotFound when there are
-/// none.
-Result<decode::InferredSchema> InferFromSource(const PipelineDeps& deps);
+/// none and the format does not know them otherwise. `patience` is for a schema registry that is away.
+Result<decode::InferredSchema> InferFromSource(const PipelineDeps& deps, const Patience& patience);
 
 /// What `firn init` shows of a source: the columns found, and the sample's rows under them, as
 /// iceberg::RowsToJson gives them.

@@ -10,6 +10,7 @@ pipeline::SourcePlugin Files(const PluginDeps& deps);
 pipeline::SourcePlugin Kafka(const PluginDeps& deps);
 
 pipeline::DecoderPlugin Json(const PluginDeps& deps);
+pipeline::DecoderPlugin Avro(const PluginDeps& deps);
 
 pipeline::CatalogPlugin Rest(const PluginDeps& deps);
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "firn/decode/evolution.h"
+#include "firn/decode/field_path.h"
 
 namespace firn::decode {
 
@@ -14,22 +15,6 @@ using iceberg::Type;
 using iceberg::TypeId;
 
 namespace {
-
-/// `a.b` -> a, b; `a\.b` -> "a.b"; empty when a part is empty.
-std::vector<std::string> SplitPath(std::string_view from) {
-  std::vector<std::string> parts(1);
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (from[i] == '\\' && i + 1 < from.size()) {
-      parts.back() += from[++i];
-    } else if (from[i] == '.') {
-      parts.emplace_back();
-    } else {
-      parts.back() += from[i];
-    }
-  }
-  const bool broken = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
-  return broken ? std::vector<std::string>() : parts;
-}
 
 Error BadMapping(const NestedField& field, std::string_view why) {
   return {ErrorKind::kInvalidArgument, fmt::format("column '{}': {}", field.name, why)};
@@ -90,7 +75,7 @@ Status BoundRecord::BindTopLevel(Column& column) {
 }
 
 Status BoundRecord::BindPath(Column& column, std::string_view from) {
-  const std::vector<std::string> parts = SplitPath(from);
+  const std::vector<std::string> parts = SplitFieldPath(from);
   if (parts.empty())
     return BadMapping(column.field(), fmt::format("from: '{}' is no path of field names", from));
   ObjectShape* shape = &root_shape();
