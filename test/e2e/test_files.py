@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from firn import firn, start_firn, wait_until
+from s3_server import Proxy, throttle
 
 TABLE = "shop.orders"
 
@@ -213,6 +214,32 @@ def test_two_processes_of_one_pipeline_double_nothing(lake, tmp_path):
     finally:
         codes = sorted(process.stop() if process.alive() else process.wait() for process in (first, second))
     assert codes[0] == 0 and codes[1] in (0, 3)
+
+
+def test_files_in_a_bucket_are_taken_once_whatever_the_store_does(lake, s3, tmp_path):
+    """A third of the requests is turned away, and the program is killed in between."""
+    s3.make_bucket("landing-files")
+    bucket = s3.filesystem
+
+    def upload(key: str, data: bytes) -> None:
+        with bucket.open_output_stream(f"landing-files/{key}", compression=None) as out:
+            out.write(data)
+
+    for i in range(60):
+        upload(f"in/{i % 3}/{i}.jsonl{'.gz' if i % 2 else ''}", gzip.compress(lines(i * 50, 50)) if i % 2 else lines(i * 50, 50))
+    upload("in/large.jsonl", lines(3_000, 200_000))
+    upload("other/x.jsonl", b"not for us")
+    with Proxy(s3.endpoint, before=throttle(0.3)) as proxy:
+        config = lake.config(
+            pipeline("s3://landing-files/in/**/*.jsonl*", source=f"s3: {s3.catalog_keys(proxy.endpoint)}", commit="{interval: 200ms}")
+        )
+        for attempt in range(3):
+            running = start_firn("run", config, log=tmp_path / f"log{attempt}", env=s3.environment)
+            time.sleep(2)
+            assert running.alive(), running.output
+            running.kill()
+        firn("run", "--until-caught-up", config, timeout_s=200, env=s3.environment).ok()
+    assert_each_once(lake, 203_000)
 
 
 @pytest.mark.parametrize("path", ["", "relative/[", "/x/{a,b"])

@@ -21,6 +21,7 @@
 #include "firn/runtime/seeded_ids.h"
 #include "firn/source/memory/memory_source.h"
 #include "firn/store/memory/memory_store.h"
+#include "firn/write/dead_letter_rows.h"
 
 namespace firn::pipeline {
 namespace {
@@ -264,6 +265,22 @@ TEST_F(PipelineTest, DeadLettersOfABatchThatIsReadAgainAreNotDoubled) {
   EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
   ExpectAllOnce();
   EXPECT_EQ(Column("offset", "events_dead_letters").size(), 1U);
+}
+
+TEST_F(PipelineTest, ADeadLetterTableOfAFormerVersionGetsItsNewColumns) {
+  const iceberg::SchemaPtr own = write::DeadLetterSchema();
+  std::vector<iceberg::NestedField> former;
+  for (const iceberg::NestedField& field : own->fields()) {
+    if (field.name != "file" && field.name != "line") former.push_back(field);
+  }
+  iceberg::NewTable definition;
+  definition.schema = std::make_shared<iceberg::Schema>(0, former);
+  definition.uuid = ids_.Uuid();
+  ASSERT_TRUE(catalog_->CreateNamespace({"shop"}, {}).ok());
+  ASSERT_TRUE(catalog_->CreateTable({{"shop"}, "events_dead_letters"}, definition).ok());
+  log_->Append(Partition(1), "not json");
+  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
+  EXPECT_EQ(Column("line", "events_dead_letters"), std::vector<int64_t>{-1}) << "of no file";
 }
 
 TEST_F(PipelineTest, TooManyBadRecordsStopBeforeAnythingIsMovedPast) {

@@ -630,7 +630,8 @@ Status Controller::RefreshLag() {
       return Handle(source::SourceTrouble{std::move(bounds).error()});
     return std::move(bounds).error();
   }
-  const bool ends_known = std::ranges::all_of(*bounds, [](const auto& entry) { return entry.second.end.has_value(); });
+  const bool ends_known =
+      std::ranges::all_of(*bounds, [](const auto& entry) { return entry.second.end.has_value(); });
   if (ends_known) {
     commit::EndObservation observation{now_ms, {}};
     for (const auto& [partition, bound] : *bounds) observation.ends[partition] = *bound.end;

@@ -8,6 +8,8 @@
 
 #include "firn/commit/protocol/progress.h"
 #include "firn/pipeline/table_setup.h"
+#include "firn/record/schema_delta.h"
+#include "firn/route/evolver.h"
 #include "firn/write/dead_letter_rows.h"
 #include "firn/write/writer.h"
 
@@ -68,6 +70,25 @@ Status DeadLetterSink::Open() {
   config.table = Identifier(config_.table);
   config.pipeline_id = pipeline_id_;
   committer_.emplace(catalog_, std::move(config), clock_, ids_);
+  return AddMissingColumns(*opened.table.metadata->schema());
+}
+
+// A table that a former version made has fewer columns.
+Status DeadLetterSink::AddMissingColumns(const iceberg::Schema& schema) {
+  record::SchemaDelta delta;
+  const iceberg::SchemaPtr own = write::DeadLetterSchema();
+  for (const iceberg::NestedField& field : own->fields()) {
+    const bool is_new = field.name == "file" || field.name == "line";
+    if (is_new && schema.as_struct()->FindField(field.name) == nullptr)
+      delta.added.push_back({0, field.name, field.type, field.doc});
+  }
+  if (delta.empty()) return Ok();
+  const auto plan = [&](const iceberg::TableMetadata& table) -> Result<std::vector<iceberg::Update>> {
+    auto evolved = route::Evolve(delta, table, {record::Evolution::kAdd});
+    auto* change = std::get_if<route::Change>(&evolved);
+    return change == nullptr ? std::vector<iceberg::Update>{} : std::move(change->updates);
+  };
+  FIRN_TRY(committer_->Change(plan, {}));
   return Ok();
 }
 

@@ -35,6 +35,7 @@ class DeadLetterSink {
 
  private:
   Status Open();
+  Status AddMissingColumns(const iceberg::Schema& schema);
   Result<commit::TableBatch> Stage(const std::vector<record::DeadLetter>& letters,
                                    const record::PositionRanges& ranges);
   Result<std::vector<iceberg::DataFile>> WriteFiles(const iceberg::LoadedTable& table,

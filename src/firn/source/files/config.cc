@@ -45,9 +45,8 @@ const config::Schema<FilesConfig>& FilesSchema() {
           .Field("include_hidden", &Config::include_hidden, config::Boolean(),
                  "Also names that begin with `.` or `_` and temporary ones (`.tmp`, `.crc`, `.inprogress`, "
                  "`._COPYING_` ...).")
-          .Field("properties", &Config::properties, config::MapOf(config::Text(), "<property>"),
-                 "How the store is reached, under Iceberg's names: `s3.endpoint`, `client.region`, "
-                 "`s3.access-key-id` ... Without them the process's own credentials.")
+          .Field("s3", &Config::s3, config::Object(store::S3AccessSchema()),
+                 "How the files are reached when they are in s3://bucket/prefix.")
           .Check(CheckPath);
   return schema;
 }

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 
 #include "firn/config/problems.h"
 #include "firn/config/schema.h"
+#include "firn/store/s3_access.h"
 
 namespace firn::source::files {
 
@@ -24,7 +24,7 @@ struct FilesConfig {
   int64_t poll_interval_ms = 5'000;
   int64_t min_age_ms = 2'000;
   bool include_hidden = false;
-  std::map<std::string, std::string> properties;  ///< of the store; may hold secrets
+  store::S3Access s3;  ///< for a path that is s3://
 };
 
 /// The keys with their bounds and documentation.

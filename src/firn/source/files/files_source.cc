@@ -236,8 +236,7 @@ std::optional<Backlog> FilesSource::backlog() const {
 
 Result<std::unique_ptr<Source>> MakeFilesSource(const FilesConfig& config, const FilesDeps& deps) {
   FIRN_ASSIGN(PathPattern pattern, PathPattern::Parse(config.path, config.include_hidden));
-  FIRN_ASSIGN(auto store,
-              deps.stores->Resolve(pattern.base(), store::StoreAccess{config.properties, {}, {}}));
+  FIRN_ASSIGN(auto store, deps.stores->Resolve(pattern.base(), store::ToStoreAccess(config.s3)));
   return std::unique_ptr<Source>(
       std::make_unique<FilesSource>(config, std::move(pattern), std::move(store), deps));
 }
