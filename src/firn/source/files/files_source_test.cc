@@ -369,7 +369,7 @@ TEST_F(FilesSourceTest, AMillionFilesAreTakenInBoundedSteps) {
     set.partition(i).started = true;
     set.partition(i).taken = TakenFiles(set.limits());
   }
-  FileLister lister(set, int64_t{8} << 20);
+  FileLister lister(set, int64_t{64} << 20);
   const std::stop_source stop;
   int64_t taken = 0;
   int64_t previous_ms = 0;
@@ -389,11 +389,11 @@ TEST_F(FilesSourceTest, AMillionFilesAreTakenInBoundedSteps) {
       }
       ASSERT_LE(partition.taken.size(), set.limits().max_entries);
     }
-    ASSERT_LT(held, 120'000u);
-    ASSERT_LT(listings, 40);
+    ASSERT_LT(held, 600'000u);
+    ASSERT_LT(listings, 10);
   }
   EXPECT_EQ(taken, 1'000'000);
-  EXPECT_GT(listings, 5);
+  EXPECT_GT(listings, 1);
 }
 
 TEST_F(FilesSourceTest, AFileThatStillChangesWaits) {
