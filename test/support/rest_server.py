@@ -23,6 +23,18 @@ def environment(properties: dict[str, str]) -> dict[str, str]:
     return {"CATALOG_" + key.upper().replace("-", "__").replace(".", "_"): value for key, value in properties.items()}
 
 
+def on_s3(s3) -> dict[str, str]:
+    """Properties of a server whose warehouse is in a bucket of this S3Server."""
+    return {
+        "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        "s3.endpoint": s3.endpoint,
+        "s3.path-style-access": "true",
+        "s3.access-key-id": s3.access_key,
+        "s3.secret-access-key": s3.secret_key,
+        "client.region": s3.region,
+    }
+
+
 class RestServer:
     """Starts on entry, stops on exit. `stop`, `kill` and `start` may be called in between: data and port stay the same."""
 
@@ -94,6 +106,7 @@ class RestLake:
     uri: str = ""
     name: str = "lake"
     keys: dict[str, str] = field(default_factory=dict)  # further keys of the catalog in the pipeline file
+    properties: dict[str, str] = field(default_factory=dict)  # for PyIceberg, to reach the files
 
     @property
     def catalogs_yaml(self) -> str:
@@ -109,7 +122,7 @@ class RestLake:
     def pyiceberg(self):
         from pyiceberg.catalog.rest import RestCatalog
 
-        return RestCatalog(self.name, uri=self.server.uri)
+        return RestCatalog(self.name, uri=self.server.uri, **self.properties)
 
     def metadata_location(self, table: str) -> str:
         return self.pyiceberg().load_table(table).metadata_location

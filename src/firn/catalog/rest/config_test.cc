@@ -35,6 +35,15 @@ TEST(RestCatalogSchema, KeysBecomeIcebergsProperties) {
                                                         {"client.region", "eu-1"}}));
 }
 
+TEST(RestCatalogSchema, MapOfS3HasTheNamesOfFileIo) {
+  auto config =
+      Read("uri: https://h\ns3: {endpoint: \"http://s3:9000\", region: eu-1}\ns3.endpoint: http://other\n");
+  ASSERT_TRUE(config.has_value());
+  const iceberg::Properties properties = PropertiesOf(*config);
+  EXPECT_EQ(properties.at("client.region"), "eu-1");
+  EXPECT_EQ(properties.at("s3.endpoint"), "http://other");
+}
+
 TEST(RestCatalogSchema, AddressMustBeOneWithoutPassword) {
   std::string text;
   for (const char* uri : {"catalog.example", "ftp://h", "https://user:pass@h", "https://h?x=1", "https://"}) {
