@@ -127,6 +127,33 @@ def test_wrong_keys_of_the_s3_map_are_told_at_once(s3_lake):
     assert done.code == 2 and "http://host:port" in done.err and "together" in done.err, done.err
 
 
+def test_files_of_a_bucket_are_read_into_tables_on_one_while_a_third_of_all_requests_is_throttled(s3_lake):
+    """The whole way: listing and reading source files, data files, manifests, metadata; each row once."""
+    for number in range(4):
+        with s3_lake.s3.filesystem.open_output_stream(f"{s3_lake.bucket}/landing/day=2024-01-0{number}/a b+{number}.jsonl") as file:
+            file.write("".join(f'{{"id": {number * 1000 + i}, "text": "row {i}"}}\n' for i in range(1000)).encode())
+    with Proxy(s3_lake.s3.endpoint, before=throttle(0.3)) as proxy:
+        config = s3_lake.config(proxy.endpoint)
+        config.write_text(
+            config.read_text() + f"""\
+pipelines:
+  landing:
+    source:
+      files: {{path: "s3://{s3_lake.bucket}/landing/**/*.jsonl", mode: once, min_age: 0ms, s3: {s3_lake.s3.catalog_keys(proxy.endpoint)}}}
+    decode: json
+    tables:
+      - name: lake.travel.rows
+        columns: [{{name: id, type: long}}, {{name: text, type: string}}]
+"""
+        )
+        for _ in range(2):  # the second run finds nothing new
+            firn("run", config, env=s3_lake.s3.environment, timeout_s=200).ok()
+        assert any(one.status == 503 and "/landing/" in one.path for one in proxy.seen)
+    ids = s3_lake.pyiceberg().load_table("travel.rows").scan().to_arrow()["id"].to_pylist()
+    assert sorted(ids) == list(range(4000))
+    assert s3_lake.s3.open_uploads(s3_lake.bucket) == []
+
+
 def test_example_of_the_documentation_works(s3, tmp_path):
     example = re.search(r"```yaml\n(.*?)```", (ROOT / "docs/s3.md").read_text(), re.DOTALL).group(1)
     s3.make_bucket("lake")
