@@ -20,6 +20,9 @@ using record::SourcePartition;
 using BoundsMap = std::map<SourcePartition, PartitionBounds>;
 
 constexpr int64_t kProbedFiles = 10'000;
+constexpr int64_t kOpenMs = 15'000;
+constexpr int64_t kOpenPauseMs = 200;
+constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kMinChunkBytes = int64_t{128} << 10;
 constexpr int64_t kMaxChunkBytes = int64_t{4} << 20;
 constexpr int kMaxIdleMs = 20;
@@ -64,6 +67,7 @@ class FilesSource final : public Source {
   int64_t prefetched_bytes() const override { return set_.prefetched_bytes; }
 
  private:
+  Result<Backlog> Probe();
   BoundsMap AllBounds() const;
   Status Restore(const SourcePartition& partition, const record::PartitionPosition& position);
 
@@ -77,15 +81,30 @@ class FilesSource final : public Source {
 
 // Looks whether the folder can be listed, and tells when there is nothing (yet).
 Status FilesSource::Open() {
+  const int64_t end_ns = set_.clock().MonotonicNs() + kOpenMs * kNsPerMs;
+  for (;;) {
+    auto found = Probe();
+    if (found.ok()) {
+      set_.waiting_files = found->files;
+      set_.waiting_bytes = found->bytes;
+      set_.listed = true;
+      return Ok();
+    }
+    if (found.error().retry() == RetryHint::kNo || set_.clock().MonotonicNs() > end_ns)
+      return std::move(found).error().WithContext("source files: " + set_.pattern().text());
+    set_.clock().SleepMs(kOpenPauseMs);
+  }
+}
+
+Result<Backlog> FilesSource::Probe() {
   const PathPattern& pattern = set_.pattern();
-  int64_t files = 0;
-  int64_t bytes = 0;
+  Backlog found;
   const auto visit = [&](const store::ObjectInfo& info) {
     if (pattern.Match(info.location) && info.size_bytes > 0) {
-      ++files;
-      bytes += info.size_bytes;
+      ++found.files;
+      found.bytes += info.size_bytes;
     }
-    return files < kProbedFiles;
+    return found.files < kProbedFiles;
   };
   const auto one = pattern.may_be_one_file()
                        ? set_.store().Head(pattern.text())
@@ -94,17 +113,13 @@ Status FilesSource::Open() {
     visit(*one);
   } else {
     Status listed = set_.store().List(pattern.base(), visit);
-    if (!listed.ok() && listed.error().kind() != ErrorKind::kNotFound)
-      return std::move(listed).error().WithContext("source files: " + pattern.text());
+    if (!listed.ok() && listed.error().kind() != ErrorKind::kNotFound) return std::move(listed).error();
   }
-  if (files == 0) {
+  if (found.files == 0) {
     obs::Log(obs::Level::kWarning, "no file is there (yet) that the source's path matches",
              {{"path", pattern.text()}});
   }
-  set_.waiting_files = files;
-  set_.waiting_bytes = bytes;
-  set_.listed = true;
-  return Ok();
+  return found;
 }
 
 BoundsMap FilesSource::AllBounds() const {
