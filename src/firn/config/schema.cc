@@ -30,8 +30,8 @@ bool CheckKeys(const Node& node, const std::vector<std::string>& known,
   bool good = true;
   for (const auto& [key, place, value] : node.Entries()) {
     if (std::ranges::find(known, key) != known.end()) continue;
-    const auto begins_key = [&key = key](const std::string& prefix) {
-      return key.size() > prefix.size() && key.starts_with(prefix);
+    const auto begins_key = [&name = key](const std::string& prefix) {
+      return name.size() > prefix.size() && name.starts_with(prefix);
     };
     if (std::ranges::any_of(prefixes, begins_key)) continue;
     const auto old = std::ranges::find(retired, key, &std::pair<std::string, std::string>::first);
