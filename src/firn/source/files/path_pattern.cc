@@ -36,6 +36,21 @@ std::string Normalised(std::string_view path) {
   return text;
 }
 
+/// Where the alternatives of the `{` at `open` are separated, its `}` last; empty when there is none.
+std::vector<size_t> Separators(std::string_view pattern, size_t open) {
+  std::vector<size_t> separators;
+  int depth = 0;
+  for (size_t i = open; i < pattern.size(); ++i) {
+    if (pattern[i] == '{') ++depth;
+    if (pattern[i] == '}' && --depth == 0) {
+      separators.push_back(i);
+      return separators;
+    }
+    if (pattern[i] == ',' && depth == 1) separators.push_back(i);
+  }
+  return {};
+}
+
 /// The first `{a,b}` taken apart, and what is left of it again.
 Status Expand(const std::string& pattern, std::vector<std::string>& out) {
   const size_t open = pattern.find('{');
@@ -43,13 +58,13 @@ Status Expand(const std::string& pattern, std::vector<std::string>& out) {
     out.push_back(pattern);
     return out.size() <= kMaxAlternatives ? Ok() : Status(Bad(pattern, "has too many alternatives"));
   }
-  const size_t close = pattern.find('}', open);
-  if (close == std::string::npos) return Bad(pattern, "has a { without its }");
+  const std::vector<size_t> separators = Separators(pattern, open);
+  if (separators.empty()) return Bad(pattern, "has a { without its }");
   size_t begin = open + 1;
-  while (begin <= close) {
-    const size_t end = std::min(pattern.find(',', begin), close);
-    FIRN_TRY(Expand(pattern.substr(0, open) + pattern.substr(begin, end - begin) + pattern.substr(close + 1),
-                    out));
+  for (const size_t end : separators) {
+    FIRN_TRY(Expand(
+        pattern.substr(0, open) + pattern.substr(begin, end - begin) + pattern.substr(separators.back() + 1),
+        out));
     begin = end + 1;
   }
   return Ok();
