@@ -7,7 +7,7 @@ namespace firn::app {
 pipeline::Plugins MakePlugins(const PluginDeps& deps) {
   return {
       .sources = {Files(deps), Kafka(deps)},
-      .decoders = {Json(deps), Avro(deps)},
+      .decoders = {Json(deps), Avro(deps), Csv(deps), Parquet(deps), Raw(deps)},
       .catalogs = {Sql(deps), Rest(deps)},
   };
 }

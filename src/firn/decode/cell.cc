@@ -5,6 +5,7 @@
 
 #include "firn/base/bytes.h"
 #include "firn/base/time.h"
+#include "firn/decode/inferred_type.h"
 #include "firn/decode/reasons.h"
 
 namespace firn::decode {
@@ -227,10 +228,37 @@ CellOutcome AppendBase64(Column& column, std::string_view text) {
   return {};
 }
 
+/// False when the text is no number by itself.
+bool ScanWholeNumber(std::string_view text, NumberText* number) {
+  const auto* begin = reinterpret_cast<const uint8_t*>(text.data());
+  return !text.empty() && ScanNumber(begin, number) && number->end == begin + text.size();
+}
+
+CellOutcome AppendPlainBoolean(Column& column, std::string_view text) {
+  const bool is_true = EqualsIgnoringCase(text, "true");
+  if (!is_true && !EqualsIgnoringCase(text, "false")) return Wrong(reason::kTypeMismatch, "true or false");
+  column.AppendFixed(static_cast<uint8_t>(is_true));
+  return {};
+}
+
+template <typename T>
+bool AppendSpecial(Column& column, std::string_view text) {
+  constexpr auto kLimits = std::numeric_limits<T>();
+  if (text == "NaN") {
+    column.AppendFixed(kLimits.quiet_NaN());
+  } else if (text == "Infinity") {
+    column.AppendFixed(kLimits.infinity());
+  } else if (text == "-Infinity") {
+    column.AppendFixed(-kLimits.infinity());
+  } else {
+    return false;
+  }
+  return true;
+}
+
 CellOutcome AppendNumberKey(Column& column, std::string_view text) {
   NumberText number;
-  const auto* begin = reinterpret_cast<const uint8_t*>(text.data());
-  if (text.empty() || !ScanNumber(begin, &number) || number.end != begin + text.size()) {
+  if (!ScanWholeNumber(text, &number)) {
     return Wrong(reason::kBadMapKey, "the text of a number");
   }
   return AppendNumber(column, number, -1);
@@ -291,6 +319,32 @@ CellOutcome AppendText(Column& column, std::string_view text) {
     default:
       return Wrong(reason::kTypeMismatch, ExpectedJson(column.type()));
   }
+}
+
+CellOutcome AppendPlainText(Column& column, std::string_view text, int epoch_digits) {
+  NumberText number;
+  switch (column.type_id()) {
+    case TypeId::kString:
+      column.AppendBytes(text.data(), static_cast<int64_t>(text.size()));
+      return {};
+    case TypeId::kBoolean:
+      return AppendPlainBoolean(column, text);
+    case TypeId::kFloat:
+      if (AppendSpecial<float>(column, text)) return {};
+      break;
+    case TypeId::kDouble:
+      if (AppendSpecial<double>(column, text)) return {};
+      break;
+    case TypeId::kInt:
+    case TypeId::kLong:
+      break;
+    default:
+      if (epoch_digits >= 0 && ScanWholeNumber(text, &number))
+        return AppendNumber(column, number, epoch_digits);
+      return AppendText(column, text);
+  }
+  if (!ScanWholeNumber(text, &number)) return Wrong(reason::kTypeMismatch, ExpectedJson(column.type()));
+  return AppendNumber(column, number, epoch_digits);
 }
 
 CellOutcome AppendMapKey(Column& column, std::string_view text) {

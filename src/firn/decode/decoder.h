@@ -47,7 +47,11 @@ struct BoundSchema {
   std::vector<record::RefusedChange> refused;  ///< changes that route/ found impossible: not asked for again
   std::string target_table;                    ///< for dead letters
   bool dead_letter_tombstones = false;         ///< false: skipped and counted
-  arrow::MemoryPool* pool = nullptr;           ///< null: Arrow's default
+  /// Keys: a record that is one plain value rather than fields goes to this column; where it is empty such a
+  /// record is bad.
+  std::string scalar_column;
+  bool kafka_columns = false;         ///< for the pipeline: rows get kKafkaColumn after decoding
+  arrow::MemoryPool* pool = nullptr;  ///< null: Arrow's default
 };
 
 struct DecodeCounters {

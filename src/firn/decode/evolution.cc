@@ -76,6 +76,29 @@ bool IsTimeLike(TypeId id) {
   }
 }
 
+std::string EscapePath(std::string_view name) {
+  std::string path;
+  for (const char c : name) {
+    if (c == '.' || c == '\\') path += '\\';
+    path += c;
+  }
+  return path;
+}
+
+Error NoRescuedColumn() {
+  return Error(ErrorKind::kInvalidArgument,
+               fmt::format("unknown fields are to be rescued, but the table has no column '{}'",
+                           kRescuedColumn))
+      .WithRemedy(fmt::format("Add an optional string column '{}', or choose another unknown_fields.",
+                              kRescuedColumn));
+}
+
+Status CheckRescuedColumn(const NestedField& field) {
+  if (field.type->id() == TypeId::kString && !field.required) return Ok();
+  return Error(ErrorKind::kInvalidArgument,
+               fmt::format("column '{}': must be an optional string to rescue fields into", field.name));
+}
+
 void UseDefaultPool(BoundSchema* bound) {
   if (bound->pool == nullptr) bound->pool = arrow::default_memory_pool();
 }

@@ -47,6 +47,14 @@ int EpochDigits(TimeUnit unit);
 /// Dates, times and timestamps: what a unit may be declared for.
 bool IsTimeLike(iceberg::TypeId id);
 
+/// A field's name as ColumnMapping::from has it.
+std::string EscapePath(std::string_view name);
+
+/// kInvalidArgument with the remedy: unknown fields are to be rescued into a column that is not there, or
+/// cannot hold them.
+Error NoRescuedColumn();
+Status CheckRescuedColumn(const iceberg::NestedField& field);
+
 /// Arrow's default where there is none.
 void UseDefaultPool(BoundSchema* bound);
 

@@ -38,6 +38,7 @@ InferredType InferredType::Known(iceberg::TypePtr type, std::string doc) {
 
 InferredType::InferredType(const InferredType& other)
     : kind(other.kind),
+      from_text(other.from_text),
       fields(other.fields),
       element(other.element == nullptr ? nullptr : std::make_unique<InferredType>(*other.element)),
       known(other.known),
@@ -60,6 +61,8 @@ void InferredType::Merge(const InferredType& other) {
     if (other.kind == InferredKind::kDouble) kind = InferredKind::kDouble;
   } else if (kind == InferredKind::kKnown && other.kind == InferredKind::kKnown) {
     MergeKnown(other);
+  } else if (kind != other.kind && from_text && other.from_text) {
+    kind = InferredKind::kString;
   } else if (kind != other.kind) {
     *this = Conflict(fmt::format("{} here, {} there", ToString(kind), ToString(other.kind)));
   } else if (kind == InferredKind::kStruct) {

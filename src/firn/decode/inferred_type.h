@@ -28,6 +28,7 @@ struct InferredType {
   static constexpr size_t kMaxFields = 2000;
 
   InferredKind kind = InferredKind::kWaiting;
+  bool from_text = false;  ///< of a format that has only text: values that do not agree are text, no conflict
   std::vector<std::pair<std::string, InferredType>> fields;  ///< kStruct
   std::unique_ptr<InferredType> element;                     ///< kList
   iceberg::TypePtr known;                                    ///< kKnown; ids inside are 0

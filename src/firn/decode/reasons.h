@@ -36,5 +36,11 @@ inline constexpr std::string_view kUnknownSchemaId =
     "unknown_schema_id";  ///< the registry (or the configuration) has no such schema
 inline constexpr std::string_view kUnusableSchema =
     "unusable_schema";  ///< registered, but no Avro, damaged, or no record
+inline constexpr std::string_view kMalformedCsv =
+    "malformed_csv";  ///< text behind a closing quote, or two records in a message
+inline constexpr std::string_view kUnclosedQuote = "unclosed_quote";
+inline constexpr std::string_view kRaggedRow = "ragged_row";  ///< not as many fields as there are columns
+inline constexpr std::string_view kRecordTooLong = "record_too_long";
+inline constexpr std::string_view kBadHeader = "bad_header";  ///< of a file: every record of it
 
 }  // namespace firn::decode::reason

@@ -41,6 +41,7 @@ struct TableConfig {
   std::optional<decode::Evolution> schema_evolution;  ///< default: none with declared columns, add without
   decode::UnknownFields unknown_fields = decode::UnknownFields::kIgnore;
   int32_t max_columns = 1000;
+  bool kafka_columns = false;  ///< column `_kafka`: position, time, key and headers of each row's record
 };
 
 /// A batch is committed when the first of these is reached.

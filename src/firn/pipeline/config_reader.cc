@@ -9,6 +9,7 @@
 #include "firn/base/text_distance.h"
 #include "firn/config/reference.h"
 #include "firn/config/schema.h"
+#include "firn/pipeline/key_decoding.h"
 #include "firn/pipeline/table_schema.h"
 
 namespace firn::pipeline {
@@ -36,6 +37,7 @@ struct DecodeFields {
   Node settings;  ///< the map with `format`; an empty one for the short form
   Node whole;
   std::optional<decode::SchemaRegistryConfig> registry;
+  std::optional<Node> key;
 };
 
 struct PipelineFields {
@@ -151,11 +153,13 @@ config::TypePtr<DecodeFields> DecodeType(const std::vector<std::string>& formats
   const auto read_map = [formats](const Node& node, Problems& problems, DecodeFields* out) {
     struct ValueKeys {
       Node value;
+      std::optional<Node> key;
       std::optional<decode::SchemaRegistryConfig> registry;
     };
     static const auto schema =
         config::Schema<ValueKeys>()
             .Required("value", &ValueKeys::value, config::Raw("map"), "Format of the record's value.")
+            .Field("key", &ValueKeys::key, config::Raw("map"), "Format of the record's key.")
             .Field("schema_registry", &ValueKeys::registry, config::Object(decode::SchemaRegistrySchema()),
                    "Where the schemas of the records are registered.");
     ValueKeys keys;
@@ -165,12 +169,12 @@ config::TypePtr<DecodeFields> DecodeType(const std::vector<std::string>& formats
       problems.Add(keys.value, "the key \"format\" is missing");
       return false;
     }
-    *out = {format->text(), keys.value, node, std::move(keys.registry)};
+    *out = {format->text(), keys.value, node, std::move(keys.registry), std::move(keys.key)};
     return true;
   };
   const auto read = [formats, read_map](const Node& node, Problems& problems, DecodeFields* out) {
     if (node.is_scalar()) {
-      *out = {node.text(), Node(), node, std::nullopt};
+      *out = {node.text(), Node(), node, std::nullopt, std::nullopt};
     } else if (!read_map(node, problems, out)) {
       return false;
     }
@@ -276,6 +280,11 @@ class FileBuilder {
     TakeTable(entry.value, fields, config);
     TakeDeadLetters(entry.value, fields, config);
     CheckIdentity(entry, fields.id.has_value(), config);
+    if (config.table.kafka_columns && !fields.source.name.empty() && fields.source.name != "kafka") {
+      problems_.Add(
+          entry.key_place, entry.value.path(),
+          fmt::format("kafka_columns: is for a Kafka source, and this one is {}", fields.source.name));
+    }
     const bool has_source = TakeSource(fields, setup);
     const bool has_decoder = TakeDecoder(fields, setup);  // reads on after a bad source: all problems at once
     if (has_source && has_decoder && setup.source.of_files && setup.decoder.files == nullptr) {
@@ -377,12 +386,39 @@ class FileBuilder {
   bool TakeDecoder(const PipelineFields& fields, PipelineSetup& setup) {
     const DecoderPlugin* plugin = FindPlugin(plugins_.decoders, fields.decode.format);
     if (plugin == nullptr) return false;
-    std::optional<DecoderSetup> decoder = plugin->parse(
-        {fields.decode.whole, fields.source.name, fields.decode.registry}, fields.decode.settings, problems_);
+    std::optional<DecoderSetup> decoder =
+        plugin->parse({fields.decode.whole, fields.source.name, fields.decode.registry, {}},
+                      fields.decode.settings, problems_);
     if (!decoder) return false;
     setup.config.format = plugin->name;
     TakeEvolution(*decoder, setup.config.table);
-    setup.decoder = *std::move(decoder);
+    if (fields.decode.key && !TakeKeyDecoder(fields, *fields.decode.key, *decoder)) return false;
+    setup.decoder = WithKafkaColumns(*std::move(decoder));
+    return true;
+  }
+
+  /// `decoder` becomes one of both halves.
+  bool TakeKeyDecoder(const PipelineFields& fields, const Node& node, DecoderSetup& decoder) {
+    const std::vector<std::string> formats = NamesOf(plugins_.decoders);
+    const std::string format = node.Find("format").value_or(Node()).text();
+    const DecoderPlugin* plugin = FindPlugin(plugins_.decoders, format);
+    KeyFields keys;
+    if (!node.is_map() || plugin == nullptr) {
+      problems_.Add(node, fmt::format("expected a map with format: {}{}", fmt::join(formats, ", "),
+                                      Suggestion(format, formats)));
+      return false;
+    }
+    if (fields.source.name != "kafka") {
+      problems_.Add(node,
+                    fmt::format("records of source {} have no keys; take key: out", fields.source.name));
+      return false;
+    }
+    if (!KeySchema().Read(OnlyKeyFields(node), problems_, &keys)) return false;
+    const DecoderContext context{fields.decode.whole, fields.source.name, fields.decode.registry,
+                                 keys.column};
+    const std::optional<DecoderSetup> key = plugin->parse(context, WithoutKeyFields(node), problems_);
+    if (!key) return false;
+    decoder = JoinKeyAndValue(keys, *key, std::move(decoder));
     return true;
   }
 
@@ -485,6 +521,9 @@ std::string ConfigurationReference(const Plugins& plugins) {
   std::vector<config::FieldDoc> registry_fields;
   decode::SchemaRegistrySchema().Describe("", &registry_fields);
   text += Section("Schema registry", "Keys of `decode.schema_registry`.", registry_fields, "");
+  std::vector<config::FieldDoc> key_fields;
+  KeySchema().Describe("", &key_fields);
+  text += Section("Keys", "Keys of `decode.key` beside those of its format.", key_fields, "");
   text += PluginSections(plugins.decoders, "Format", "Keys of `decode.value` with `format: {}`.", "");
   return text;
 }

@@ -35,6 +35,7 @@ struct DecoderContext {
   config::Node decode;                                   ///< all of `decode:`, for problems
   std::string source;                                    ///< plug-in of the pipeline's source
   std::optional<decode::SchemaRegistryConfig> registry;  ///< `decode.schema_registry`, for keys and values
+  std::string key_column;  ///< of `decode.key`: the column of keys that are one plain value; empty for values
 };
 struct DecoderPlugin {
   std::string name;

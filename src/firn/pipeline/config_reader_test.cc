@@ -93,6 +93,28 @@ TEST(ConfigReader, ShortFormsAndDefaults) {
   EXPECT_FALSE(file->listen.has_value());
 }
 
+std::string Decode(const std::string& decode) {
+  return std::string(kCatalog) +
+         "pipelines:\n  flights:\n    source: {kafka: {place: here}}\n    table: lake.t.t\n" +
+         "    decode: " + decode + "\n";
+}
+
+TEST(ConfigReader, KeysHaveAFormatOfTheirOwn) {
+  EXPECT_EQ(ProblemsOf(Decode("{key: {format: json, column: k, prefix: k_}, value: {format: json}}")), "");
+  EXPECT_THAT(ProblemsOf(Decode("{key: {format: jsn}, value: {format: json}}")),
+              HasSubstr("did you mean \"json\"?"));
+  EXPECT_THAT(ProblemsOf(Decode("{key: json, value: {format: json}}")),
+              HasSubstr("expected a map with format"));
+  EXPECT_THAT(ProblemsOf(Decode("{key: {format: json, column: []}, value: {format: json}}")),
+              HasSubstr("column"));
+}
+
+TEST(ConfigReader, KafkaColumnsArriveAtTheTable) {
+  const auto file = Read(Flights("    tables: [{name: lake.travel.flights, kafka_columns: true}]\n"));
+  ASSERT_TRUE(file.ok()) << file.error().ToString();
+  EXPECT_TRUE(file->pipelines.at(0).config.table.kafka_columns);
+}
+
 TEST(ConfigReader, EveryKeyArrives) {
   const Result<PipelineFile> file = Read(
       std::string(kCatalog) +

@@ -91,7 +91,12 @@ Status DecodeOne(const PipelineDeps& deps, decode::BoundSchema bound, const reco
     if (!result.delta) continue;
     for (const auto& field : result.delta->added)
       decoded.new_fields.push_back(fmt::format("{} {}", field.name, field.type->ToString()));
-    bound.evolution = decode::Evolution::kNone;
+    const auto is_kafka = [](const auto& field) { return field.name == decode::kKafkaColumn; };
+    if (std::ranges::any_of(result.delta->added, is_kafka)) {
+      bound.kafka_columns = false;
+    } else {
+      bound.evolution = decode::Evolution::kNone;
+    }
   }
   return Ok();
 }

@@ -209,8 +209,9 @@ Status Lane::TakePolled() {
     record::RawBatch& raw = polled_[polled_at_];
     FIRN_TRY(TakeOne(raw));
     if (record_at_ < raw.size()) return Ok();  // cut by a schema delta, or not to be decoded now
-    bytes_total_.fetch_add(static_cast<int64_t>(raw.arena.size()), std::memory_order_relaxed);
-    part_.input_bytes += static_cast<int64_t>(raw.arena.size());
+    const int64_t bytes = record::PayloadBytes(raw);
+    bytes_total_.fetch_add(bytes, std::memory_order_relaxed);
+    part_.input_bytes += bytes;
     raw = record::RawBatch{};
     ++polled_at_;
     record_at_ = 0;

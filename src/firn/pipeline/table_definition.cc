@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "firn/decode/kafka_columns.h"
 #include "firn/pipeline/column_type.h"
 
 namespace firn::pipeline {
@@ -154,25 +155,38 @@ iceberg::Properties DefaultTableProperties() {
 
 namespace {
 
-/// The column that `unknown_fields: rescue` fills, unless it is declared already.
-iceberg::SchemaPtr WithRescuedColumn(const iceberg::SchemaPtr& schema) {
-  if (schema->FindByName(decode::kRescuedColumn) != nullptr) return schema;
-  NestedField rescued;
-  rescued.id = schema->highest_field_id() + 1;
-  rescued.name = decode::kRescuedColumn;
-  rescued.type = Type::Primitive(iceberg::TypeId::kString);
-  rescued.doc = "Fields of the record that no column takes, as JSON";
+iceberg::SchemaPtr WithColumn(const iceberg::SchemaPtr& schema, std::string_view name, iceberg::TypePtr type,
+                              std::string doc) {
   std::vector<NestedField> fields = schema->fields();
-  fields.push_back(std::move(rescued));
+  NestedField added;
+  added.name = name;
+  added.type = std::move(type);
+  added.doc = std::move(doc);
+  int32_t next_id = schema->highest_field_id() + 1;
+  fields.push_back(iceberg::AssignFreshIds(iceberg::Schema(0, {std::move(added)}), next_id)->fields()[0]);
   return std::make_shared<const iceberg::Schema>(schema->schema_id(), std::move(fields),
                                                  schema->identifier_field_ids());
+}
+
+/// The columns that Firn fills itself, unless they are declared already.
+iceberg::SchemaPtr WithOwnColumns(const TableConfig& config, iceberg::SchemaPtr schema) {
+  const bool rescue = config.unknown_fields == decode::UnknownFields::kRescue;
+  if (rescue && schema->FindByName(decode::kRescuedColumn) == nullptr) {
+    schema = WithColumn(schema, decode::kRescuedColumn, Type::Primitive(iceberg::TypeId::kString),
+                        "Fields of the record that no column takes, as JSON");
+  }
+  if (config.kafka_columns && schema->FindByName(decode::kKafkaColumn) == nullptr) {
+    schema = WithColumn(schema, decode::kKafkaColumn, decode::KafkaColumnType(),
+                        "Where the record stood in Kafka");
+  }
+  return schema;
 }
 
 }  // namespace
 
 Result<iceberg::NewTable> TableDefinition(const TableConfig& config, const iceberg::SchemaPtr& schema) {
   iceberg::NewTable table;
-  table.schema = config.unknown_fields == decode::UnknownFields::kRescue ? WithRescuedColumn(schema) : schema;
+  table.schema = WithOwnColumns(config, schema);
   table.format_version = config.format_version;
   FIRN_ASSIGN(table.spec, SpecOf(config.partition_by, *schema));
   FIRN_ASSIGN(table.order, OrderOf(config.sort_by, *schema));

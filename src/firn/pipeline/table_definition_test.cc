@@ -121,6 +121,20 @@ TEST(TableDefinition, RescuedFieldsGetTheirColumnOnce) {
   EXPECT_EQ(again->schema->fields().size(), fields.size());
 }
 
+TEST(TableDefinition, KafkaColumnsGetIdsBehindTheOthers) {
+  TableConfig config;
+  config.kafka_columns = true;
+  const auto schema = SchemaOfColumns(FlightColumns(), 2);
+  ASSERT_TRUE(schema.ok());
+  const auto definition = TableDefinition(config, *schema);
+  ASSERT_TRUE(definition.ok());
+  EXPECT_TRUE(iceberg::ValidateSchema(*definition->schema, 2).ok());
+  const auto& kafka = definition->schema->fields().back();
+  EXPECT_EQ(kafka.name, "_kafka");
+  EXPECT_EQ(kafka.id, (*schema)->highest_field_id() + 1);
+  EXPECT_EQ(kafka.type->FindField("offset")->type->ToString(), "long");
+}
+
 TEST(TableDefinition, FieldsOfNoColumnAreNamed) {
   TableConfig config;
   config.partition_by = {"month(flight_dat)"};

@@ -188,7 +188,11 @@ const config::Schema<TableConfig>& TableSchema() {
                  "record is a dead letter.")
           .Field("max_columns", &TableConfig::max_columns,
                  config::Integer<int32_t>({.min = 1, .max = 100'000}),
-                 "Evolution adds no columns (nested ones count) beyond this.");
+                 "Evolution adds no columns (nested ones count) beyond this.")
+          .Field(
+              "kafka_columns", &TableConfig::kafka_columns, config::Boolean(),
+              "Each row gets the struct `_kafka` {topic, partition, offset, timestamp, key, headers} of its "
+              "record. Only with a Kafka source.");
   return schema;
 }
 

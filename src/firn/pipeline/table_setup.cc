@@ -83,7 +83,23 @@ Result<OpenedTable> OpenOrCreateTable(iceberg::Catalog& catalog, const TableConf
   return OpenedTable{std::move(loaded).value(), created};
 }
 
+namespace {
+
+Status CheckKafkaColumn(const TableConfig& config, const iceberg::TableMetadata& table) {
+  const bool there = table.schema()->as_struct()->FindField(decode::kKafkaColumn) != nullptr;
+  if (!config.kafka_columns || there || EffectiveEvolution(config) != decode::Evolution::kNone) return Ok();
+  return Error(
+             ErrorKind::kInvalidArgument,
+             fmt::format("kafka_columns: the table has no column '{}', and schema_evolution: none adds none",
+                         decode::kKafkaColumn))
+      .WithRemedy("Set schema_evolution: add for one run, or kafka_columns: false.")
+      .WithContext("table " + config.name.ToString());
+}
+
+}  // namespace
+
 Status CheckDeclaredColumns(const TableConfig& config, const iceberg::TableMetadata& table) {
+  FIRN_TRY(CheckKafkaColumn(config, table));
   if (config.columns.empty()) return Ok();
   FIRN_ASSIGN(auto declared, SchemaOfColumns(config.columns, table.format_version));
   const std::vector<std::string> problems =
@@ -101,6 +117,7 @@ Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const icebe
   bound.unknown_fields = config.table.unknown_fields;
   bound.evolution = EffectiveEvolution(config.table);
   bound.max_columns = config.table.max_columns;
+  bound.kafka_columns = config.table.kafka_columns;
   bound.target_table = config.table.name.ToString();
   bound.dead_letter_tombstones = config.tombstones == TombstonePolicy::kDeadLetter;
   bound.pool = pool;

@@ -1,5 +1,8 @@
 #include "firn/record/raw_batch.h"
 
+#include <arrow/record_batch.h>
+#include <arrow/util/byte_size.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -32,6 +35,12 @@ uint32_t Arena::Append(std::string_view bytes) {
   size_ += bytes.size();
   std::memset(data_.get() + size_, 0, kArenaPadding);
   return begin;
+}
+
+int64_t PayloadBytes(const RawBatch& batch) {
+  const auto arena = static_cast<int64_t>(batch.arena.size());
+  if (batch.rows == nullptr) return arena;
+  return arena + arrow::util::ReferencedBufferSize(*batch.rows).ValueOr(0);
 }
 
 }  // namespace firn::record

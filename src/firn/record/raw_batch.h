@@ -83,4 +83,7 @@ struct RawBatch {
   std::string_view key(size_t i) const { return arena.View(keys[i].begin, keys[i].length); }
 };
 
+/// What the records' own bytes take: of the arena, or of the rows.
+int64_t PayloadBytes(const RawBatch& batch);
+
 }  // namespace firn::record

@@ -1,6 +1,7 @@
 #include "firn/app/plugins/plugins.h"
 
 #include <string>
+#include <vector>
 
 #include "firn/config/schema.h"
 #include "firn/decode/json/infer_schema.h"
@@ -25,14 +26,18 @@ const config::Schema<JsonKeys>& JsonSchema() {
 }  // namespace
 
 pipeline::DecoderPlugin Json(const PluginDeps& /*deps*/) {
-  const auto parse = [](const pipeline::DecoderContext& /*context*/, const config::Node& node,
+  const auto parse = [](const pipeline::DecoderContext& context, const config::Node& node,
                         config::Problems& problems) -> std::optional<pipeline::DecoderSetup> {
     JsonKeys keys;
     if (!JsonSchema().Read(node, problems, &keys)) return std::nullopt;
-    return pipeline::DecoderSetup{.format = "json",
-                                  .make = decode::MakeJsonDecoder,
-                                  .infer = decode::InferJsonSchema,
-                                  .files = decode::MakeJsonFiles()};
+    pipeline::DecoderSetup setup{"json", decode::MakeJsonDecoder, decode::InferJsonSchema};
+    if (!context.key_column.empty()) {
+      setup.infer = [column = context.key_column](const std::vector<record::RawBatch>& sample) {
+        return decode::InferJsonKeySchema(column, sample);
+      };
+    }
+    setup.files = decode::MakeJsonFiles();
+    return setup;
   };
   const auto describe = [](const std::string& path, std::vector<config::FieldDoc>* out) {
     JsonSchema().Describe(path, out);

@@ -9,8 +9,11 @@ namespace firn::app {
 pipeline::SourcePlugin Files(const PluginDeps& deps);
 pipeline::SourcePlugin Kafka(const PluginDeps& deps);
 
+pipeline::DecoderPlugin Csv(const PluginDeps& deps);
 pipeline::DecoderPlugin Json(const PluginDeps& deps);
 pipeline::DecoderPlugin Avro(const PluginDeps& deps);
+pipeline::DecoderPlugin Parquet(const PluginDeps& deps);
+pipeline::DecoderPlugin Raw(const PluginDeps& deps);
 
 pipeline::CatalogPlugin Rest(const PluginDeps& deps);
 

@@ -37,11 +37,7 @@ Status BoundRecord::Bind() {
   AddShape(root_.get(), 0);
   for (const auto& child : root_->children()) FIRN_TRY(BindTopLevel(*child));
   if (bound_.unknown_fields == UnknownFields::kRescue && rescued_ == nullptr) {
-    return Error(ErrorKind::kInvalidArgument,
-                 fmt::format("unknown fields are to be rescued, but the table has no column '{}'",
-                             kRescuedColumn))
-        .WithRemedy(fmt::format("Add an optional string column '{}', or choose another unknown_fields.",
-                                kRescuedColumn));
+    return NoRescuedColumn();
   }
   return Ok();
 }
@@ -49,8 +45,7 @@ Status BoundRecord::Bind() {
 Status BoundRecord::BindTopLevel(Column& column) {
   const NestedField& field = column.field();
   if (bound_.unknown_fields == UnknownFields::kRescue && field.name == kRescuedColumn) {
-    if (field.type->id() != TypeId::kString || field.required)
-      return BadMapping(field, "must be an optional string to rescue fields into");
+    FIRN_TRY(CheckRescuedColumn(field));
     rescued_ = &column;
     return Ok();
   }
@@ -127,6 +122,12 @@ void BoundRecord::BindStruct(Column& column) {
 ObjectShape* BoundRecord::AddShape(Column* owner, int32_t parent_id) {
   shapes_.push_back(std::make_unique<ObjectShape>(owner, parent_id));
   return shapes_.back().get();
+}
+
+KeySlot* BoundRecord::scalar_slot() {
+  if (bound_.scalar_column.empty()) return nullptr;
+  KeySlot* slot = root_shape().Find(bound_.scalar_column);
+  return slot != nullptr ? slot : Remember(root_shape(), bound_.scalar_column);
 }
 
 KeySlot* BoundRecord::Remember(ObjectShape& shape, std::string_view name) {

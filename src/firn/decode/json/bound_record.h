@@ -24,6 +24,8 @@ class BoundRecord {
   Column& root() { return *root_; }
   ObjectShape& root_shape() { return *shapes_[0]; }
   Column* rescued() { return rescued_; }
+  /// Where a record goes that is no object or array; null when such records are bad.
+  KeySlot* scalar_slot();
   /// The slot for a key that the shape does not know, with the verdict whether evolution may add it.
   KeySlot* Remember(ObjectShape& shape, std::string_view name);
   /// Named fields of the schema, at every depth.

@@ -1,85 +1,18 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "firn/decode/decoder.h"
+#include "firn/decode/decode_test_support.h"
 #include "firn/decode/json/json_decoder.h"
 
-namespace arrow {
-class Array;
-}
-
 namespace firn::decode::testing {
-
-inline iceberg::NestedField Field(int32_t id, std::string name, iceberg::TypePtr type,
-                                  bool required = false) {
-  iceberg::NestedField field;
-  field.id = id;
-  field.name = std::move(name);
-  field.type = std::move(type);
-  field.required = required;
-  return field;
-}
-
-inline iceberg::TypePtr Primitive(std::string_view text) {
-  auto type = iceberg::Type::ParsePrimitive(text);
-  EXPECT_TRUE(type.ok()) << text;
-  return *type;
-}
-
-inline iceberg::SchemaPtr MakeSchema(std::vector<iceberg::NestedField> fields) {
-  return std::make_shared<const iceberg::Schema>(0, std::move(fields));
-}
-
-/// Records of topic `t`, partition 3, offsets from 100, each followed in the arena by what could confuse a
-/// parser that reads on.
-inline record::RawBatch MakeRaw(const std::vector<std::optional<std::string>>& values) {
-  record::RawBatch raw;
-  raw.partition = {"t", 3};
-  raw.range.from = 100;
-  raw.range.to = 100 + static_cast<int64_t>(values.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    raw.offsets.push_back(100 + static_cast<int64_t>(i));
-    raw.timestamps_ms.push_back(1'700'000'000'000 + static_cast<int64_t>(i));
-    const std::string key = "1\"}]";
-    raw.keys.push_back({raw.arena.Append(key), static_cast<uint32_t>(key.size())});
-    if (values[i]) {
-      raw.values.push_back({raw.arena.Append(*values[i]), static_cast<uint32_t>(values[i]->size())});
-    } else {
-      raw.values.push_back({});
-    }
-  }
-  return raw;
-}
 
 /// Decodes all of it with a fresh decoder.
 inline DecodeResult DecodeAll(const BoundSchema& bound,
                               const std::vector<std::optional<std::string>>& values) {
-  auto decoder = MakeJsonDecoder(bound);
-  if (!decoder.ok()) {
-    ADD_FAILURE() << decoder.error().ToString();
-    return {};
-  }
-  auto result = (*decoder)->Decode(MakeRaw(values), 0);
-  if (!result.ok()) {
-    ADD_FAILURE() << result.error().ToString();
-    return {};
-  }
-  return std::move(*result);
+  return DecodeWith(MakeJsonDecoder(bound), MakeRaw(values));
 }
-
-/// A cell as JSON: nested values as they are, dates, times and decimals as Arrow prints them.
-nlohmann::json ToJson(const arrow::Array& array, int64_t row);
-/// Rows as JSON objects; the batch must be valid Arrow.
-std::vector<std::string> Rows(const DecodeResult& result);
 
 }  // namespace firn::decode::testing

@@ -53,6 +53,22 @@ class SampleReader {
     for (auto& [name, field] : type->fields) VotesOf(name).Add(field);
   }
 
+  /// A key, which may also be one plain value.
+  void AddKey(std::string_view column, std::string_view key) {
+    // A number that is all of a record would be read on into the next.
+    const std::string padded = std::string(key) + std::string(record::kArenaPadding, ' ');
+    const std::string_view text = std::string_view(padded).substr(0, key.size());
+    if (walker_.Start(text) != IndexOutcome::kOk || walker_.Peek() == '{' || walker_.Peek() == '[')
+      return Add(text);
+    const std::optional<InferredType> type = InferValue(walker_);
+    if (!type || !walker_.at_end()) {
+      ++result_.bad_records;
+      return;
+    }
+    ++result_.records;
+    VotesOf(std::string(column)).Add(*type);
+  }
+
   Result<InferredSchema> Finish() {
     FIRN_TRY(CheckNames());
     std::vector<iceberg::NestedField> fields;
@@ -155,6 +171,21 @@ Result<InferredSchema> InferJsonSchema(const std::vector<record::RawBatch>& samp
     for (const record::RawBatch& raw : sample) {
       for (size_t i = 0; i < raw.size(); ++i) {
         if (!raw.values[i].is_null()) reader.Add(raw.value(i));
+      }
+    }
+    return reader.Finish();
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorKind::kResourceExhausted, "no memory left while inferring a schema");
+  }
+}
+
+Result<InferredSchema> InferJsonKeySchema(std::string_view column,
+                                          const std::vector<record::RawBatch>& sample) {
+  try {
+    SampleReader reader;
+    for (const record::RawBatch& raw : sample) {
+      for (size_t i = 0; i < raw.size(); ++i) {
+        if (!raw.values[i].is_null()) reader.AddKey(column, raw.value(i));
       }
     }
     return reader.Finish();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "firn/base/result.h"
@@ -14,5 +15,9 @@ namespace firn::decode {
 ///
 /// kInvalidArgument, with the remedy: nothing to learn from, or names that differ only in case.
 Result<InferredSchema> InferJsonSchema(const std::vector<record::RawBatch>& sample);
+
+/// The same for keys, which may be plain values: those are one column of this name.
+Result<InferredSchema> InferJsonKeySchema(std::string_view column,
+                                          const std::vector<record::RawBatch>& sample);
 
 }  // namespace firn::decode

@@ -83,6 +83,7 @@ RowOutcome RowParser::Parse(std::string_view text) {
   rescued_.clear();
   ignored_ = 0;
   const int64_t row = record_.root().length();
+  if (!record_.bound().scalar_column.empty()) text = Apart(text);
   switch (walker_.Start(text)) {
     case IndexOutcome::kOk:
       return Finish(row, ParseRoot());
@@ -98,6 +99,13 @@ RowOutcome RowParser::Parse(std::string_view text) {
       return RowOutcome::kBad;
   }
   return RowOutcome::kBad;
+}
+
+/// A copy with nothing but spaces behind it: a number that is all of a record would be read on into the next.
+std::string_view RowParser::Apart(std::string_view text) {
+  apart_ = text;
+  apart_.append(record::kArenaPadding, ' ');
+  return std::string_view(apart_).substr(0, text.size());
 }
 
 RowOutcome RowParser::Finish(int64_t row, bool parsed) {
@@ -173,6 +181,10 @@ bool RowParser::ParseRoot() {
   Column& root = record_.root();
   const int64_t row = root.length();
   if (walker_.Peek() != '{') {
+    if (KeySlot* slot = record_.scalar_slot(); slot != nullptr && walker_.Peek() != '[') {
+      return ParseMember(*slot, record_.root_shape(), row) && (walker_.at_end() || Malformed()) &&
+             CheckRequired(root, row);
+    }
     reason_ = reason::kNotAnObject;
     detail_ = "the record is JSON, but no object";
     path_.clear();

@@ -57,6 +57,7 @@ class RowParser {
   bool ParseMapEntry(Column& column);
   bool CheckRequired(Column& column, int64_t row);
   void AppendRescued(int64_t row);
+  std::string_view Apart(std::string_view text);
   RowOutcome Finish(int64_t row, bool parsed);
   void Explain();
 
@@ -75,6 +76,7 @@ class RowParser {
   int64_t ignored_ = 0;
   std::vector<Rescued> rescued_;
   std::string rescued_text_;
+  std::string apart_;
 
   // Of a failure, until Explain.
   std::string_view reason_;
