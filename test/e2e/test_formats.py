@@ -7,13 +7,14 @@ import datetime as dt
 import io
 import json
 import re
+import time
 from decimal import Decimal
 
 import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from firn import firn
+from firn import firn, start_firn
 from kafka_broker import ROOT
 from readers import assert_same_rows
 
@@ -167,6 +168,60 @@ def test_columns_of_a_new_table_come_from_a_parquet_file(lake, tmp_path):
     path = write_file(tmp_path / "in", "parquet", expected())
     run(files_config(lake, path, "parquet", columns=None))
     assert_same_rows(lake.read("f.t"), expected())
+
+
+def test_a_later_file_brings_columns_and_wider_types(lake, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    config = files_config(lake, folder, "parquet", columns=None, table_extra="schema_evolution: add_and_widen")
+    nested = pa.struct([("x", pa.int32())])
+    wider = pa.struct([("x", pa.int64()), ("y", pa.string())])
+    pq.write_table(pa.table({"id": pa.array([1], pa.int32()), "p": pa.array([{"x": 1}], nested)}), folder / "a.parquet")
+    run(config)
+    later = {"id": pa.array([2**40]), "p": pa.array([{"x": 2**40, "y": "new"}], wider), "more": ["m"]}
+    pq.write_table(pa.table(later), folder / "b.parquet")
+    run(config)
+    assert lake.read("f.t").sort_by("id").to_pylist() == [
+        {"id": 1, "p": {"x": 1, "y": None}, "more": None},
+        {"id": 2**40, "p": {"x": 2**40, "y": "new"}, "more": "m"},
+    ]
+
+
+def test_a_later_csv_header_brings_columns_and_another_order(lake, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    config = files_config(lake, folder, "csv", columns=None, table_extra="schema_evolution: add")
+    (folder / "a.csv").write_text("id,text\n1,a\n")
+    run(config)
+    (folder / "b.csv").write_text("text,more,id\nb,2.5,2\n")
+    run(config)
+    assert lake.read("f.t").sort_by("id").to_pylist() == [
+        {"id": 1, "text": "a", "more": None},
+        {"id": 2, "text": "b", "more": 2.5},
+    ]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_big_file_is_gone_on_with_after_kills(lake, tmp_path, kind):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    ids = pa.array(range(400_000))
+    table = pa.table({"id": ids, "text": pa.array([f"two\nlines {i}" for i in range(len(ids))])})
+    if kind == "csv":
+        with (folder / "a.csv").open("w", newline="") as file:
+            out = csv.writer(file)
+            out.writerow(table.column_names)
+            out.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    else:
+        pq.write_table(table, folder / "a.parquet", row_group_size=70_000)
+    config = files_config(lake, folder, kind, columns="[{name: id, type: long}, {name: text, type: string}]")
+    config.write_text(config.read_text() + "    commit: {interval: 200ms, max_records: 50000}\n")
+    for attempt in range(3):
+        running = start_firn("run", config, log=tmp_path / f"log{attempt}")
+        time.sleep(1.0)
+        running.kill()
+    run(config)
+    assert_same_rows(lake.read("f.t"), table)
 
 
 def test_columns_of_a_new_table_are_inferred_from_csv(lake, tmp_path):

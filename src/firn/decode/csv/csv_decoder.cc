@@ -43,8 +43,10 @@ class RecordFields {
   bool Enter(const RawBatch& raw) {
     in_file_ = raw.file != nullptr;
     header_in_message_ = !in_file_ && dialect_.has_header(false);
-    names_ = dialect_.columns;
-    if (!names_.empty() || !in_file_ || raw.file->schema.empty()) return true;
+    if (!dialect_.columns.empty() || !in_file_ || raw.file->schema.empty()) {
+      SetNames(dialect_.columns);
+      return true;
+    }
     std::string header = raw.file->schema;
     std::vector<CsvField> fields;
     if (splitter_.Split(&header, 0, &fields) != SplitOutcome::kOk) {
@@ -52,7 +54,7 @@ class RecordFields {
                   fmt::format("the file's header is not CSV: {}", Excerpt(raw.file->schema, kExcerptBytes))};
       return false;
     }
-    names_ = NamesIn(fields);
+    SetNames(NamesIn(fields));
     return true;
   }
 
@@ -72,7 +74,7 @@ class RecordFields {
     if (header_in_message_) {
       const SplitOutcome outcome = splitter_.Split(&text_, 0, &fields_, &begin);
       if (outcome != SplitOutcome::kOk) return FailSplit(outcome);
-      if (dialect_.columns.empty()) names_ = NamesIn(fields_);
+      if (dialect_.columns.empty()) SetNames(NamesIn(fields_));
     }
     if (text_.find_first_not_of("\r\n \t", begin) == std::string::npos)
       return Fail(reason::kEmptyValue, "the record is empty");
@@ -83,9 +85,17 @@ class RecordFields {
   const std::vector<CsvField>& fields() const { return fields_; }
   /// Empty where fields have no names.
   const std::vector<std::string>& names() const { return names_; }
+  /// Rises whenever the names change.
+  int64_t names_version() const { return names_version_; }
   const Failure& failure() const { return failure_; }
 
  private:
+  void SetNames(std::vector<std::string> names) {
+    if (names == names_) return;
+    names_ = std::move(names);
+    ++names_version_;
+  }
+
   bool Fail(std::string_view reason, std::string message) {
     failure_ = {reason, std::move(message)};
     return false;
@@ -109,6 +119,7 @@ class RecordFields {
   std::string text_;
   std::vector<CsvField> fields_;
   std::vector<std::string> names_;
+  int64_t names_version_ = 0;
   Failure failure_;
 };
 
@@ -153,15 +164,15 @@ class CsvReader : public RowReader {
  private:
   /// Targets for the names of the record; kept as long as the names stay the same.
   bool Arrange() {
-    if (arranged_ && arranged_names_ == fields_.names()) return true;
-    arranged_names_ = fields_.names();
-    arranged_ = true;
-    if (arranged_names_.empty()) {
+    if (arranged_version_ == fields_.names_version()) return true;
+    arranged_version_ = -1;
+    if (fields_.names().empty()) {
       targets_ = columns_->InTableOrder();
-      return true;
+    } else if (!columns_->Arrange(fields_.names(), &targets_, &failure_)) {
+      return false;
     }
-    arranged_ = columns_->Arrange(arranged_names_, &targets_, &failure_);
-    return arranged_;
+    arranged_version_ = fields_.names_version();
+    return true;
   }
 
   bool CheckWidth() {
@@ -258,8 +269,7 @@ class CsvReader : public RowReader {
   std::unique_ptr<CsvColumns> columns_;
   RecordFields fields_;
   bool header_is_good_ = true;
-  bool arranged_ = false;
-  std::vector<std::string> arranged_names_;
+  int64_t arranged_version_ = -1;  ///< of the names that targets_ are for
   std::vector<CsvTarget> targets_;
   Needs needs_;
   Failure failure_;
