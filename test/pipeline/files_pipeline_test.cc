@@ -27,8 +27,8 @@ class FilesPipelineTest : public ::testing::Test {
  protected:
   FilesPipelineTest() {
     config_.key = config_.id = "p";
-    config_.table.name = {"lake", {"shop"}, "events"};
-    config_.table.columns = {{.name = "id", .type = "long"}};
+    config_.tables.front().name = {"lake", {"shop"}, "events"};
+    config_.tables.front().columns = {{.name = "id", .type = "long"}};
     config_.commit.interval_ms = 10;
     config_.dead_letters.table = {"lake", {"shop"}, "events_dead_letters"};
     files_.path = "memory://landing/in";
@@ -52,7 +52,7 @@ class FilesPipelineTest : public ::testing::Test {
 
   PipelineDeps Deps() {
     PipelineDeps deps;
-    deps.catalog = deps.dead_letter_catalog = catalog_;
+    deps.catalogs["lake"] = deps.dead_letter_catalog = catalog_;
     deps.make_source = [this](int lanes) -> Result<std::unique_ptr<source::Source>> {
       source::files::FilesDeps own;
       own.lanes = lanes;
@@ -156,7 +156,7 @@ TEST_F(FilesPipelineTest, AbortsLoseAndDoubleNothing) {
 
 // A batch is cut where the schema has to grow: the rest of it is read again from the cursor before it.
 TEST_F(FilesPipelineTest, AbortsWhileTheSchemaGrowsLoseAndDoubleNothing) {
-  config_.table.schema_evolution = decode::Evolution::kAdd;
+  config_.tables.front().schema_evolution = decode::Evolution::kAdd;
   config_.commit.max_records = 100;
   for (int i = 0; i < 20; ++i) Land(400, 37);
   for (int round = 1; round <= 12; ++round) Run(10 * round);

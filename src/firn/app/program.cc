@@ -79,6 +79,7 @@ pipeline::PipelineDeps Program::ReadingDeps(const pipeline::PipelineFile& file,
   pipeline::PipelineDeps deps;
   deps.make_source = [setup](int lanes) { return setup.MakeSource(lanes); };
   deps.make_decoder = setup.decoder.make;
+  deps.make_key_reader = setup.decoder.make_key_reader;
   deps.infer_schema = setup.decoder.infer;
   deps.lanes = std::max(1, resources.threads / static_cast<int>(std::max<size_t>(1, file.pipelines.size())));
   deps.clock = &runtime::SystemClock();
@@ -91,11 +92,15 @@ pipeline::PipelineDeps Program::ReadingDeps(const pipeline::PipelineFile& file,
 
 Result<pipeline::PipelineDeps> Program::DepsOf(const pipeline::PipelineFile& file,
                                                const pipeline::PipelineSetup& setup, Opener open) {
-  FIRN_ASSIGN(const pipeline::CatalogSetup* catalog, file.FindCatalog(setup.config.table.name.catalog));
+  const std::string& first = setup.config.tables.front().name.catalog;
+  FIRN_ASSIGN(const pipeline::CatalogSetup* catalog, file.FindCatalog(first));
   FIRN_ASSIGN(const pipeline::CatalogSetup* dead_letters,
               file.FindCatalog(setup.config.dead_letters.table.catalog));
   pipeline::PipelineDeps deps = ReadingDeps(file, setup);
-  FIRN_ASSIGN_CTX(deps.catalog, (this->*open)(*catalog), "catalog " + catalog->key);
+  for (const pipeline::TableConfig& rule : setup.config.tables) {
+    FIRN_ASSIGN(const pipeline::CatalogSetup* own, file.FindCatalog(rule.name.catalog));
+    FIRN_ASSIGN_CTX(deps.catalogs[own->key], (this->*open)(*own), "catalog " + own->key);
+  }
   FIRN_ASSIGN_CTX(deps.dead_letter_catalog, (this->*open)(*dead_letters), "catalog " + dead_letters->key);
   deps.catalog_uri = catalog->uri;
   return deps;

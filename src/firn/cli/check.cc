@@ -1,6 +1,9 @@
-#include <fmt/format.h>
 #include <iterator>
+#include <optional>
 #include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 
@@ -10,6 +13,7 @@
 #include "firn/cli/config_files.h"
 #include "firn/cli/counted.h"
 #include "firn/cli/services.h"
+#include "firn/commit/protocol/shared_read.h"
 #include "firn/pipeline/config_reader.h"
 #include "firn/pipeline/table_setup.h"
 
@@ -52,7 +56,8 @@ class CheckCommand final : public Command {
   CheckFindings Look(Context& context, const pipeline::PipelineFile& file,
                      const pipeline::PipelineSetup& setup) {
     CheckFindings findings;
-    LookAtTable(context, file, setup.config.table, findings);
+    for (const pipeline::TableConfig& rule : setup.config.tables)
+      LookAtTable(context, file, setup, rule, findings);
     LookAtWarehouses(file, setup.config, findings);
     LookAtSource(setup, findings);
     return findings;
@@ -60,7 +65,8 @@ class CheckCommand final : public Command {
 
   static void LookAtWarehouses(const pipeline::PipelineFile& file, const pipeline::PipelineConfig& config,
                                CheckFindings& findings) {
-    std::set<std::string> keys{config.table.name.catalog};
+    std::set<std::string> keys;
+    for (const pipeline::TableConfig& rule : config.tables) keys.insert(rule.name.catalog);
     if (config.on_bad_record == pipeline::BadRecordPolicy::kDeadLetter)
       keys.insert(config.dead_letters.table.catalog);
     for (const std::string& key : keys) {
@@ -74,28 +80,74 @@ class CheckCommand final : public Command {
   }
 
   static void LookAtTable(Context& context, const pipeline::PipelineFile& file,
-                          const pipeline::TableConfig& config, CheckFindings& findings) {
+                          const pipeline::PipelineSetup& setup, const pipeline::TableConfig& config,
+                          CheckFindings& findings) {
     const Result<std::shared_ptr<iceberg::Catalog>> catalog = Open(context, file, config.name.catalog);
     if (!catalog.ok()) {
       findings.problems.push_back(catalog.error().ToString());
+      findings.tables.emplace_back(std::nullopt);
       return;
     }
     const auto namespaces = (*catalog)->ListNamespaces({});
     if (!namespaces.ok() && namespaces.error().kind() == ErrorKind::kNotFound)
       findings.catalog = "will be created";
+    if (!config.name.literal()) return LookAtTables(context, file, setup, config, findings);
     const Result<iceberg::LoadedTable> table = (*catalog)->LoadTable({config.name.ns, config.name.name});
     if (table.ok()) {
       const Status columns = pipeline::CheckDeclaredColumns(config, *table->metadata);
       if (!columns.ok()) findings.problems.push_back(columns.error().ToString());
-      findings.table = "exists";
+      findings.tables.emplace_back("exists");
     } else if (table.error().kind() != ErrorKind::kNotFound) {
       findings.problems.push_back(table.error().ToString());
+      findings.tables.emplace_back(std::nullopt);
     } else if (!config.create) {
       findings.problems.push_back(fmt::format(
           "there is no table {} and create: is false. Make it or let Firn do so.", config.name.ToString()));
+      findings.tables.emplace_back(std::nullopt);
     } else {
-      findings.table = "will be created";
+      findings.tables.emplace_back("will be created");
     }
+  }
+
+  /// The tables that a rule has made: those that the control table knows, and whether they are there.
+  static void LookAtTables(Context& context, const pipeline::PipelineFile& file,
+                           const pipeline::PipelineSetup& setup, const pipeline::TableConfig& config,
+                           CheckFindings& findings) {
+    const pipeline::TableName& letters = setup.config.dead_letters.table;
+    const Result<iceberg::LoadedTable> control = Load(context, file, letters);
+    if (!control.ok()) {
+      if (control.error().kind() == ErrorKind::kNotFound) {
+        findings.tables.emplace_back("no table made yet");
+      } else {
+        findings.problems.push_back(control.error().ToString());
+        findings.tables.emplace_back(std::nullopt);
+      }
+      return;
+    }
+    const auto property = control->metadata->properties.find(commit::CompleteKey(setup.config.id));
+    const Result<commit::Complete> complete = commit::DecodeComplete(
+        property == control->metadata->properties.end() ? commit::EncodeComplete({}) : property->second);
+    if (!complete.ok()) {
+      findings.problems.push_back(complete.error().ToString());
+      findings.tables.emplace_back(std::nullopt);
+      return;
+    }
+    int64_t made = 0;
+    std::vector<std::string> behind;
+    for (const auto& [name, table] : complete->tables) {
+      if (table.rule != config.name.ToString() || table.uuid.empty()) continue;
+      ++made;
+      if (complete->behind.contains(name)) behind.push_back(name);
+    }
+    std::string text = fmt::format("{} so far", Counted(made, "table"));
+    if (!behind.empty()) text += fmt::format(", behind: {}", fmt::join(behind, ", "));
+    findings.tables.emplace_back(std::move(text));
+  }
+
+  static Result<iceberg::LoadedTable> Load(Context& context, const pipeline::PipelineFile& file,
+                                           const pipeline::TableName& name) {
+    FIRN_ASSIGN(const std::shared_ptr<iceberg::Catalog> catalog, Open(context, file, name.catalog));
+    return catalog->LoadTable({name.ns, name.name});
   }
 
   static Result<std::shared_ptr<iceberg::Catalog>> Open(Context& context, const pipeline::PipelineFile& file,

@@ -15,8 +15,9 @@ namespace firn::cli {
 struct CheckFindings {
   std::optional<std::string> source;   ///< "4 partitions, 200,000 records to read"
   std::optional<std::string> catalog;  ///< "will be created"
-  std::optional<std::string> table;    ///< "exists, 12,345 rows" or "will be created"
-  std::vector<std::string> problems;   ///< each a sentence or two, with the remedy
+  std::vector<std::optional<std::string>>
+      tables;                         ///< by rule: "exists", "will be created", "12 tables so far"
+  std::vector<std::string> problems;  ///< each a sentence or two, with the remedy
 };
 
 /// What would run, for people: source, table, commits and files a day, and the statement of a table to

@@ -43,7 +43,7 @@ class RunCommand final : public Command {
                  "The table was dropped or made anew on purpose: begin as on a first run");
     app.add_option("--adopt", options_.adopt, "Take over the progress of the pipeline with this id")
         ->type_name("OLD");
-    app.add_flag("--fail-fast", fail_fast_, "Stop all pipelines as soon as one fails");
+    app.add_flag("--fail-fast", fail_fast_, "Stop everything as soon as one pipeline or table fails");
     app.add_flag("--fail-on-dead-letters", options_.fail_on_dead_letters,
                  "Bounded runs: exit 1 when records went to dead letters");
     app.add_option("--shutdown-timeout", shutdown_timeout_,
@@ -86,9 +86,12 @@ class RunCommand final : public Command {
 
   Result<ExitCode> RunAll(Context& context, const pipeline::PipelineFile& file) {
     const StopRequests requests = context.services.stop_requests();
-    RunGroup group(context.services.clock(), options_, fail_fast_, requests.stop, requests.abort);
+    pipeline::RunOptions options = options_;
+    options.fail_fast = fail_fast_;
+    RunGroup group(context.services.clock(), options, fail_fast_, requests.stop, requests.abort);
     for (const pipeline::PipelineSetup& setup : file.pipelines) {
-      FIRN_ASSIGN(const pipeline::CatalogSetup* catalog, file.FindCatalog(setup.config.table.name.catalog));
+      FIRN_ASSIGN(const pipeline::CatalogSetup* catalog,
+                  file.FindCatalog(setup.config.tables.front().name.catalog));
       group.Add(setup.config, context.services.MakePipeline(file, setup), catalog->name, catalog->warehouse);
     }
     std::unique_ptr<Endpoint> endpoint;

@@ -57,7 +57,8 @@ void RunGroup::Add(const pipeline::PipelineConfig& config, Result<std::unique_pt
                    std::string catalog_name, std::string warehouse) {
   auto member = std::make_unique<Member>();
   member->id = config.id;
-  member->table = config.table.name.ToString();
+  for (const pipeline::TableConfig& rule : config.tables)
+    member->table += (member->table.empty() ? "" : ", ") + rule.name.ToString();
   member->catalog_name = std::move(catalog_name);
   member->warehouse = std::move(warehouse);
   if (made.ok()) {

@@ -35,7 +35,7 @@ class FakePipeline final : public pipeline::Pipeline {
 pipeline::PipelineConfig Config(const std::string& id) {
   pipeline::PipelineConfig config;
   config.id = id;
-  config.table.name = {"lake", {"travel"}, id};
+  config.tables.front().name = {"lake", {"travel"}, id};
   return config;
 }
 

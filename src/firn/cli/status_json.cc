@@ -28,6 +28,29 @@ json LagToJson(const pipeline::PipelineStatus& status) {
   return partitions;
 }
 
+json TableToJson(const pipeline::TableStatus& table) {
+  json positions = json::array();
+  for (const auto& [partition, position] : table.positions)
+    positions.push_back(
+        {{"topic", partition.topic}, {"partition", partition.partition}, {"next", position.next}});
+  return {{"table", table.name},
+          {"state", pipeline::ToString(table.state)},
+          {"reason", table.reason},
+          {"rows-committed", table.rows_committed},
+          {"dead-letters", table.dead_letters},
+          {"commits", table.commits},
+          {"last-commit", InstantOrNull(table.last_commit_ms)},
+          {"last-snapshot-id", table.last_snapshot_id ? json(*table.last_snapshot_id) : json(nullptr)},
+          {"metadata-location", table.metadata_location},
+          {"positions", std::move(positions)}};
+}
+
+json TablesToJson(const pipeline::PipelineStatus& status) {
+  json tables = json::array();
+  for (const auto& [name, table] : status.tables) tables.push_back(TableToJson(table));
+  return tables;
+}
+
 json PipelineToJson(const pipeline::PipelineStatus& status) {
   return {{"id", status.id},
           {"table", status.table},
@@ -51,7 +74,8 @@ json PipelineToJson(const pipeline::PipelineStatus& status) {
           {"last-commit-took-ms", status.last_commit_took_ms},
           {"last-snapshot-id", status.last_snapshot_id ? json(*status.last_snapshot_id) : json(nullptr)},
           {"metadata-location", status.metadata_location},
-          {"partitions", LagToJson(status)}};
+          {"partitions", LagToJson(status)},
+          {"tables", TablesToJson(status)}};
 }
 
 std::string CountText(const json& object, const char* key) {
@@ -87,6 +111,40 @@ json StatusToJson(const std::vector<pipeline::PipelineStatus>& statuses, int64_t
           {"pipelines", std::move(pipelines)}};
 }
 
+namespace {
+
+/// The tables of pipelines with several, a line each.
+std::string TablesText(const json& pipelines, bool terminal) {
+  TextTable table({{"PIPELINE"},
+                   {"TABLE"},
+                   {"STATE"},
+                   {"ROWS", Align::kRight},
+                   {"COMMITS", Align::kRight},
+                   {"LAST COMMIT"},
+                   {"DEAD LETTERS", Align::kRight}});
+  std::string reasons;
+  bool any = false;
+  for (const json& entry : pipelines) {
+    const auto tables = entry.is_object() ? entry.find("tables") : entry.end();
+    if (!entry.is_object() || tables == entry.end() || !tables->is_array()) continue;
+    const bool itself = tables->size() == 1 && TextOf(tables->front(), "table") == TextOf(entry, "table");
+    if (tables->empty() || itself) continue;
+    for (const json& each : *tables) {
+      any = true;
+      table.AddRow({TextOf(entry, "id"), TextOf(each, "table"), TextOf(each, "state"),
+                    CountText(each, "rows-committed"), CountText(each, "commits"),
+                    TextOf(each, "last-commit"), CountText(each, "dead-letters")});
+      const std::string reason = TextOf(each, "reason");
+      if (!reason.empty() && reason != "-")
+        reasons += fmt::format("{}: {}\n", TextOf(each, "table"), Printable(reason));
+    }
+  }
+  if (!any) return "";
+  return "\n" + (terminal ? table.Aligned() : table.TabSeparated()) + reasons;
+}
+
+}  // namespace
+
 Result<std::string> StatusText(const json& body, bool terminal) {
   const auto pipelines = body.find("pipelines");
   if (!body.is_object() || pipelines == body.end() || !pipelines->is_array()) {
@@ -112,7 +170,7 @@ Result<std::string> StatusText(const json& body, bool terminal) {
     if (!reason.empty() && reason != "-")
       reasons += fmt::format("{}: {}\n", TextOf(entry, "id"), Printable(reason));
   }
-  return (terminal ? table.Aligned() : table.TabSeparated()) + reasons;
+  return (terminal ? table.Aligned() : table.TabSeparated()) + reasons + TablesText(*pipelines, terminal);
 }
 
 }  // namespace firn::cli

@@ -56,6 +56,17 @@ std::string Quoted(std::string_view text, char quote) {
   return out + quote;
 }
 
+/// Of several tables the first one with rows serves as the example.
+EndedPipeline WithFirstTable(EndedPipeline ended) {
+  for (const auto& [name, table] : ended.status.tables) {
+    if (table.rows_committed == 0) continue;
+    ended.status.table = name;
+    ended.status.metadata_location = table.metadata_location;
+    break;
+  }
+  return ended;
+}
+
 std::string Snippets(const EndedPipeline& ended) {
   const pipeline::PipelineStatus& status = ended.status;
   std::string text;
@@ -79,20 +90,22 @@ std::string Snippets(const EndedPipeline& ended) {
 
 std::string ClosingSummary(const EndedPipeline& ended) {
   const pipeline::PipelineStatus& status = ended.status;
+  const bool several = status.tables.size() > 1;
   const double seconds = static_cast<double>(std::max<int64_t>(ended.took_ms, 1)) / 1000;
   std::string text =
       fmt::format("{}: {} in {}\n", status.id, Verdict(ended.result), HumanDurationMs(ended.took_ms));
   if (!ended.result.message.empty()) text += fmt::format("  {}\n", ended.result.message);
-  text += fmt::format(
-      "  {} to {} in {}, {} ({} rows/s, {} read)\n", Counted(status.rows_committed, "row"), status.table,
-      Counted(status.commits, "commit"), Counted(status.data_files, "data file"),
-      HumanShort(static_cast<double>(status.rows_committed) / seconds), HumanBytes(status.input_bytes));
+  const std::string to = several ? Counted(std::ssize(status.tables), "table") : status.table;
+  text += fmt::format("  {} to {} in {}, {} ({} rows/s, {} read)\n", Counted(status.rows_committed, "row"),
+                      to, Counted(status.commits, "commit"), Counted(status.data_files, "data file"),
+                      HumanShort(static_cast<double>(status.rows_committed) / seconds),
+                      HumanBytes(status.input_bytes));
   AddCount(text, status.dead_letters, "dead letters");
   AddCount(text, status.skipped, "bad records skipped");
   AddCount(text, status.tombstones_skipped, "tombstones skipped");
   AddCount(text, status.unknown_fields_ignored, "unknown fields ignored");
   const bool worth_reading = ended.result.end == pipeline::PipelineEnd::kDone || status.rows_committed > 0;
-  return worth_reading ? text + Snippets(ended) : text;
+  return worth_reading ? text + (several ? Snippets(WithFirstTable(ended)) : Snippets(ended)) : text;
 }
 
 }  // namespace firn::cli

@@ -4,12 +4,13 @@
 #include <iterator>
 #include <utility>
 
-#include "firn/commit/protocol/fence.h"
+#include "firn/commit/protocol/shared_read.h"
 
 namespace firn::pipeline {
 
 Status BatchPart::Merge(BatchPart&& other) {
-  for (const auto& [partition, range] : other.ranges) FIRN_TRY(commit::JoinRange(ranges, partition, range));
+  for (const auto& [partition, range] : other.taken) FIRN_TRY(commit::JoinTaken(taken, partition, range));
+  unsettled.merge(other.unsettled);
   std::ranges::move(other.writers, std::back_inserter(writers));
   std::ranges::move(other.dead_letters, std::back_inserter(dead_letters));
   if (store == nullptr) store = std::move(other.store);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,16 @@
 
 namespace firn::pipeline {
 
-/// What one lane filled since the last cut: ranges of its partitions, writers that hold the rows (one, or one
-/// more for each schema change in between), and what did not become rows. Move-only; ends by FinishFiles or
-/// Discard.
+/// What one lane filled for one table since the last cut: where it took records, writers that hold the rows
+/// (one, or one more for each schema change in between), and what did not become rows. Move-only; ends by
+/// FinishFiles or Discard.
 struct BatchPart {
-  record::PositionRanges ranges;
+  /// Per partition from the first record (or position) taken to one past what was looked at for this table;
+  /// between them may lie records of other tables.
+  record::PositionRanges taken;
+  /// Partitions with records of the table that wait and are not in here.
+  std::set<record::SourcePartition> unsettled;
+  bool own_read = false;  ///< from the table's own read (CatchUp)
   std::vector<std::unique_ptr<write::TableWriter>> writers;
   std::shared_ptr<store::Store> store;  ///< where the writers write; null without writers
   std::vector<record::DeadLetter> dead_letters;

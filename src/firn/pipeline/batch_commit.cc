@@ -17,7 +17,6 @@ int64_t ElapsedMs(const runtime::Clock& clock, int64_t since_ns) {
 
 BatchReport Counts(const BatchPart& part) {
   BatchReport report;
-  report.ranges = part.ranges;
   report.records = part.records;
   report.rows = part.rows;
   report.input_bytes = part.input_bytes;
@@ -56,9 +55,11 @@ void SortLetters(std::vector<record::DeadLetter>& letters) {
 
 }  // namespace
 
-BatchReport CommitPart(BatchPart part, const std::vector<commit::EndObservation>& observed,
-                       const BatchCommitContext& context, const std::stop_token& abort) {
+BatchReport CommitPart(BatchPart part, const record::PositionRanges& ranges,
+                       const std::vector<commit::EndObservation>& observed, const BatchCommitContext& context,
+                       const std::stop_token& abort) {
   BatchReport report = Counts(part);
+  report.ranges = ranges;
   const int64_t begin_ns = context.clock->MonotonicNs();
   auto files = FinishFiles(part, *context.io);
   report.finish_ms = ElapsedMs(*context.clock, begin_ns);
@@ -68,19 +69,20 @@ BatchReport CommitPart(BatchPart part, const std::vector<commit::EndObservation>
     return report;
   }
   const int64_t commit_ns = context.clock->MonotonicNs();
-  commit::TableBatch batch{part.ranges, std::move(files).value(), observed};
+  commit::TableBatch batch{ranges, std::move(files).value(), observed};
   report.data_files = static_cast<int64_t>(batch.files.size());
   for (const iceberg::DataFile& file : batch.files) report.data_file_bytes += file.file_size_bytes;
   if (!part.dead_letters.empty()) {
     SortLetters(part.dead_letters);
-    Status letters = context.dead_letters->Write(part.dead_letters, part.ranges, abort);
+    Status letters = context.control->WriteLetters(context.letters_id, part.dead_letters, ranges, abort);
     if (!letters.ok()) {
-      context.committer->RemoveUnsubmitted(batch, part.store);
+      commit::Committer::RemoveUnsubmitted(batch, part.store);
       report.failed = std::move(letters).error();
+      report.letters_failed = true;
       return report;
     }
   }
-  report.outcome = context.committer->CommitBatch(batch, abort);
+  if (context.committer != nullptr) report.outcome = context.committer->CommitBatch(batch, abort);
   report.commit_ms = ElapsedMs(*context.clock, commit_ns);
   return report;
 }

@@ -10,7 +10,7 @@
 #include "firn/base/result.h"
 #include "firn/commit/committer.h"
 #include "firn/pipeline/batch.h"
-#include "firn/pipeline/dead_letter_sink.h"
+#include "firn/pipeline/control_table.h"
 #include "firn/runtime/executor.h"
 
 namespace firn::pipeline {
@@ -20,7 +20,8 @@ struct BatchReport {
   /// Set when the batch did not get as far as the committer (a file or the dead letters could not be
   /// written); its files were removed.
   std::optional<Error> failed;
-  std::optional<commit::CommitOutcome> outcome;
+  bool letters_failed = false;  ///< it was the dead letters: every table's next batch would meet the same
+  std::optional<commit::CommitOutcome> outcome;  ///< empty for a batch of letters alone
   record::PositionRanges ranges;
   int64_t records = 0;
   int64_t rows = 0;
@@ -37,8 +38,9 @@ struct BatchReport {
 };
 
 struct BatchCommitContext {
-  commit::Committer* committer = nullptr;
-  DeadLetterSink* dead_letters = nullptr;
+  commit::Committer* committer = nullptr;  ///< null: there are letters alone
+  ControlTable* control = nullptr;
+  std::string letters_id;           ///< see LettersId
   runtime::Executor* io = nullptr;  ///< closes files
   runtime::Clock* clock = nullptr;
 };
@@ -46,7 +48,8 @@ struct BatchCommitContext {
 /// The end of a batch's life, on the committer thread: close the files (on the I/O pool), commit the dead
 /// letters, then the rows with their positions. In this order: a letter must be safe before the positions
 /// move past it.
-BatchReport CommitPart(BatchPart part, const std::vector<commit::EndObservation>& observed,
-                       const BatchCommitContext& context, const std::stop_token& abort);
+BatchReport CommitPart(BatchPart part, const record::PositionRanges& ranges,
+                       const std::vector<commit::EndObservation>& observed, const BatchCommitContext& context,
+                       const std::stop_token& abort);
 
 }  // namespace firn::pipeline

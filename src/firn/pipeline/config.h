@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "firn/decode/decoder.h"
+#include "firn/route/router.h"
 
 namespace firn::pipeline {
 
@@ -26,11 +27,21 @@ struct TableName {
   std::vector<std::string> ns;
   std::string name;
   std::string ToString() const;
+  bool literal() const { return route::IsLiteral(ToString()); }
 };
 
-/// Which table the records go to, and how it is made when it does not exist.
+/// Which records a rule takes; empty: all.
+struct MatchConfig {
+  std::string topic;                         ///< regular expression for the whole topic
+  std::map<std::string, std::string> field;  ///< path -> regular expression for the whole value
+};
+
+/// One rule of `tables:`: which records go to a table, and how it is made when it does not exist. `name` may
+/// hold placeholders: then the rule makes many tables, each with these settings and a name of its own.
 struct TableConfig {
   TableName name;
+  MatchConfig match;
+  int32_t max_tables = 1000;          ///< that the name's placeholders may make
   std::vector<ColumnConfig> columns;  ///< empty: inferred from a sample (new table) or the table's own
   std::vector<std::string> partition_by;
   std::vector<std::string> sort_by;
@@ -64,10 +75,10 @@ struct DeadLetterConfig {
 
 /// One entry of `pipelines:`, checked. The source's own keys are parsed by its plug-in.
 struct PipelineConfig {
-  std::string key;  ///< under `pipelines:`
-  std::string id;   ///< identity of its progress
-  TableConfig table;
-  CommitConfig commit;
+  std::string key;                                                ///< under `pipelines:`
+  std::string id;                                                 ///< identity of its progress
+  std::vector<TableConfig> tables = std::vector<TableConfig>(1);  ///< rules; the first that matches decides
+  CommitConfig commit;                                            ///< of each table
   BadRecordPolicy on_bad_record = BadRecordPolicy::kDeadLetter;
   TombstonePolicy tombstones = TombstonePolicy::kSkip;
   OnDataLoss on_data_loss = OnDataLoss::kFail;
@@ -75,6 +86,9 @@ struct PipelineConfig {
   DeadLetterConfig dead_letters;
   std::string format = "json";  ///< decoder plug-in
 };
+
+/// The rules as the router takes them.
+std::vector<route::RouteRule> RouteRules(const PipelineConfig& config);
 
 /// `resources:` of the process.
 struct ResourceConfig {

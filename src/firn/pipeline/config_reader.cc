@@ -20,6 +20,7 @@ using config::Node;
 using config::Problems;
 
 constexpr int64_t kMinMemoryBytes = int64_t{64} << 20;
+constexpr std::string_view kOwnsTable = "one pipeline of a process owns a table";
 
 struct FailAboveFields {
   double ratio = DeadLetterConfig{}.fail_above_ratio;
@@ -199,9 +200,10 @@ config::Schema<PipelineFields> PipelineSchema(const Plugins& plugins) {
       .Required("decode", &PipelineFields::decode, DecodeType(NamesOf(plugins.decoders)),
                 "How records are read: a format, short for `{value: {format: ...}}`.")
       .Field("table", &PipelineFields::table, TableNameText(),
-             "Short for `tables:` with one entry that has a name only.")
-      .Field("tables", &PipelineFields::tables, config::ListOf(config::Object(TableSchema()), false),
-             "Where records go and how that table is made; one entry.")
+             "Short for `tables:` with one rule that has a name only.")
+      .Field(
+          "tables", &PipelineFields::tables, config::ListOf(config::Object(TableSchema()), false),
+          "Where records go and how those tables are made: a list of rules, the first that matches decides.")
       .Field("commit", &PipelineFields::commit, config::Object(CommitSchema()),
              "A batch is committed when the first of these is reached.")
       .Field("on_bad_record", &PipelineFields::on_bad_record,
@@ -277,10 +279,11 @@ class FileBuilder {
     config.commit = fields.commit;
     config.on_bad_record = fields.on_bad_record;
     config.tombstones = fields.tombstones;
-    TakeTable(entry.value, fields, config);
+    TakeTables(entry.value, fields, config);
     TakeDeadLetters(entry.value, fields, config);
     CheckIdentity(entry, fields.id.has_value(), config);
-    if (config.table.kafka_columns && !fields.source.name.empty() && fields.source.name != "kafka") {
+    const bool kafka_columns = std::ranges::any_of(config.tables, &TableConfig::kafka_columns);
+    if (kafka_columns && !fields.source.name.empty() && fields.source.name != "kafka") {
       problems_.Add(
           entry.key_place, entry.value.path(),
           fmt::format("kafka_columns: is for a Kafka source, and this one is {}", fields.source.name));
@@ -292,23 +295,61 @@ class FileBuilder {
                                                     "another one, or read from another source",
                                                     setup.config.format));
     }
+    if (has_decoder) CheckRouting(entry.value, setup);
     if (has_source && has_decoder) file_.pipelines.push_back(std::move(setup));
   }
 
-  void TakeTable(const Node& node, PipelineFields& fields, PipelineConfig& config) {
+  void TakeTables(const Node& node, PipelineFields& fields, PipelineConfig& config) {
     const std::optional<Node> list = node.Find("tables");
     if (!list) {
-      if (fields.table) config.table.name = *std::move(fields.table);
-      return RequireCatalog(config.table.name, node.Find("table").value_or(node));
+      if (fields.table) config.tables.front().name = *std::move(fields.table);
+      if (!config.tables.front().name.literal())
+        problems_.Add(node.Find("table").value_or(node), "placeholders belong into a rule under tables:");
+      return RequireCatalog(config.tables.front().name, node.Find("table").value_or(node));
     }
     const std::vector<Node> items = list->Items();
-    if (fields.tables.size() != 1 || items.size() != 1) {
-      return problems_.Add(*list,
-                           "this version takes exactly one entry; give the others pipelines of their own");
+    if (fields.tables.empty() || items.size() != fields.tables.size()) return;  // told already
+    config.tables = std::move(fields.tables);
+    for (size_t i = 0; i < items.size(); ++i) {
+      const Node name = items[i].Find("name").value_or(items[i]);
+      RequireCatalog(config.tables[i].name, name);
+      CheckTable(config.tables[i], items[i], problems_);
+      if (const std::optional<Node> idle = items[i].Find("max_tables");
+          idle && config.tables[i].name.literal())
+        problems_.Add(*idle, "only limits names with placeholders, and this rule makes one table");
+      CheckReach(config, i, name);
     }
-    config.table = std::move(fields.tables.front());
-    RequireCatalog(config.table.name, items.front().Find("name").value_or(items.front()));
-    CheckTable(config.table, items.front(), problems_);
+  }
+
+  /// A rule behind one that takes everything gets no record; two rules must not own one table.
+  void CheckReach(const PipelineConfig& config, size_t index, const Node& name) {
+    for (size_t i = 0; i < index; ++i) {
+      const TableConfig& earlier = config.tables[i];
+      if (earlier.match.topic.empty() && earlier.match.field.empty()) {
+        return problems_.Add(name, fmt::format("no record comes this far: rule {} ({}) takes everything",
+                                               i + 1, earlier.name.ToString()));
+      }
+      if (earlier.name.ToString() == config.tables[index].name.ToString()) {
+        return problems_.Add(name,
+                             fmt::format("rule {} has the same name: one rule owns a table; give one rule "
+                                         "a match that covers both",
+                                         i + 1));
+      }
+    }
+  }
+
+  /// Patterns and templates parse, and the format can tell the fields that they ask for.
+  void CheckRouting(const Node& node, const PipelineSetup& setup) {
+    if (setup.config.tables.front().name.name.empty()) return;  // told already
+    const Node place = node.Find("tables").value_or(node);
+    const auto router = route::Router::Make(RouteRules(setup.config));
+    if (!router.ok()) return problems_.Add(place, router.error().ToString());
+    if (!(*router)->fields().empty() && !setup.decoder.make_key_reader) {
+      problems_.Add(place,
+                    fmt::format("{} records cannot be told apart by a field ({}) before they are decoded; "
+                                "match by topic, or use a format that can: json",
+                                setup.config.format, fmt::join((*router)->fields(), ", ")));
+    }
   }
 
   void RequireCatalog(const TableName& table, const Node& node) {
@@ -334,14 +375,33 @@ class FileBuilder {
       dead_letters.table = *fields.dead_letters.table;
       RequireCatalog(dead_letters.table, written->Find("table").value_or(*written));
     } else {
-      dead_letters.table = config.table.name;
-      dead_letters.table.name += "_dead_letters";
+      TakeDefaultDeadLetters(node, config);
     }
-    if (written && !UsesDeadLetters(config)) {
+    if (written && !UsesDeadLetters(config) && IsSole(config)) {
       problems_.Add(
           *written,
           "nothing goes to dead letters here: on_bad_record, tombstones and unknown_fields say otherwise; "
           "take dead_letters out or set on_bad_record: dead_letter");
+    }
+  }
+
+  static bool IsSole(const PipelineConfig& config) {
+    const TableConfig& first = config.tables.front();
+    return config.tables.size() == 1 && first.name.literal() && first.match.topic.empty() &&
+           first.match.field.empty();
+  }
+
+  /// Beside the table; of several tables beside those of the first rule, with the pipeline's name.
+  void TakeDefaultDeadLetters(const Node& node, PipelineConfig& config) {
+    TableName& name = config.dead_letters.table;
+    name = config.tables.front().name;
+    if (name.name.empty()) return;  // told already
+    if (!IsSole(config)) name.name = route::NamePart(config.id);
+    name.name += "_dead_letters";
+    if (!name.literal()) {
+      problems_.Add(
+          node.Find("tables").value_or(node),
+          "the namespace has placeholders: say where dead letters go with dead_letters: {table: ...}");
     }
   }
 
@@ -358,16 +418,17 @@ class FileBuilder {
         problems_.Add(entry.key_place, node.path(), id.error().ToString() + "; set id:");
     }
     Claim("id " + config.id, "two pipelines cannot share their progress", entry);
-    if (!config.table.name.name.empty())
-      Claim("table " + config.table.name.ToString(), "one pipeline of a process owns a table", entry);
-    if (UsesDeadLetters(config) && !config.dead_letters.table.name.empty()) {
+    for (const TableConfig& table : config.tables) {
+      if (!table.name.name.empty()) Claim("table " + table.name.ToString(), kOwnsTable, entry);
+    }
+    if ((UsesDeadLetters(config) || !IsSole(config)) && !config.dead_letters.table.name.empty()) {
       Claim("table " + config.dead_letters.table.ToString(), "dead letters need a table of their own", entry);
     }
   }
 
   void Claim(const std::string& what, std::string_view why, const Node::Entry& entry) {
     const auto [owner, fresh] = claims_.emplace(what, entry.key);
-    if (!fresh)
+    if (!fresh && (owner->second != entry.key || why != kOwnsTable))
       problems_.Add(entry.key_place, entry.value.path(),
                     fmt::format("{} is already used by pipeline \"{}\": {}", what, owner->second, why));
   }
@@ -391,7 +452,7 @@ class FileBuilder {
                       fields.decode.settings, problems_);
     if (!decoder) return false;
     setup.config.format = plugin->name;
-    TakeEvolution(*decoder, setup.config.table);
+    for (TableConfig& table : setup.config.tables) TakeEvolution(*decoder, table);
     if (fields.decode.key && !TakeKeyDecoder(fields, *fields.decode.key, *decoder)) return false;
     setup.decoder = WithKafkaColumns(*std::move(decoder));
     return true;

@@ -83,7 +83,7 @@ TEST(ConfigReader, ShortFormsAndDefaults) {
   ASSERT_TRUE(file.ok()) << file.error().ToString();
   const PipelineSetup& setup = file->pipelines.at(0);
   EXPECT_EQ(setup.config.id, "flights");
-  EXPECT_EQ(setup.config.table.name.ToString(), "lake.travel.flights");
+  EXPECT_EQ(setup.config.tables.front().name.ToString(), "lake.travel.flights");
   EXPECT_EQ(setup.config.dead_letters.table.ToString(), "lake.travel.flights_dead_letters");
   EXPECT_EQ(setup.config.commit.interval_ms, 60'000);
   EXPECT_EQ(setup.config.commit.max_input_bytes, int64_t{512} << 20);
@@ -112,7 +112,7 @@ TEST(ConfigReader, KeysHaveAFormatOfTheirOwn) {
 TEST(ConfigReader, KafkaColumnsArriveAtTheTable) {
   const auto file = Read(Flights("    tables: [{name: lake.travel.flights, kafka_columns: true}]\n"));
   ASSERT_TRUE(file.ok()) << file.error().ToString();
-  EXPECT_TRUE(file->pipelines.at(0).config.table.kafka_columns);
+  EXPECT_TRUE(file->pipelines.at(0).config.tables.front().kafka_columns);
 }
 
 TEST(ConfigReader, EveryKeyArrives) {
@@ -146,14 +146,14 @@ TEST(ConfigReader, EveryKeyArrives) {
   const PipelineConfig& config = file->pipelines.at(0).config;
   EXPECT_EQ(config.id, "f1");
   EXPECT_EQ(config.key, "flights");
-  EXPECT_EQ(config.table.columns.at(0).from, "date");
-  EXPECT_EQ(config.table.columns.at(0).unit, decode::TimeUnit::kMillis);
-  EXPECT_TRUE(config.table.columns.at(1).required);
-  EXPECT_EQ(config.table.format_version, 3);
-  EXPECT_EQ(config.table.branch, "audit");
-  EXPECT_EQ(config.table.schema_evolution, decode::Evolution::kAdd);
-  EXPECT_EQ(config.table.unknown_fields, decode::UnknownFields::kDeadLetter);
-  EXPECT_EQ(config.table.max_columns, 50);
+  EXPECT_EQ(config.tables.front().columns.at(0).from, "date");
+  EXPECT_EQ(config.tables.front().columns.at(0).unit, decode::TimeUnit::kMillis);
+  EXPECT_TRUE(config.tables.front().columns.at(1).required);
+  EXPECT_EQ(config.tables.front().format_version, 3);
+  EXPECT_EQ(config.tables.front().branch, "audit");
+  EXPECT_EQ(config.tables.front().schema_evolution, decode::Evolution::kAdd);
+  EXPECT_EQ(config.tables.front().unknown_fields, decode::UnknownFields::kDeadLetter);
+  EXPECT_EQ(config.tables.front().max_columns, 50);
   EXPECT_EQ(config.commit.max_records, 10);
   EXPECT_EQ(config.on_bad_record, BadRecordPolicy::kSkip);
   EXPECT_EQ(config.tombstones, TombstonePolicy::kDeadLetter);
@@ -217,7 +217,7 @@ TEST(ConfigReader, ContradictionsAreProblems) {
   EXPECT_THAT(ProblemsOf(Flights("    table: lake.a.b\n    tables: [{name: lake.a.b}]\n")),
               HasSubstr("tables"));
   EXPECT_THAT(ProblemsOf(Flights("    tables: [{name: lake.a.b}, {name: lake.a.c}]\n")),
-              HasSubstr("exactly one entry"));
+              HasSubstr("rule 1 (lake.a.b) takes everything"));
   EXPECT_THAT(ProblemsOf(Flights("    tables: [{name: lake.a.b, create: false, partition_by: [x]}]\n")),
               HasSubstr("create: false makes none"));
   EXPECT_THAT(ProblemsOf(Flights(
@@ -227,6 +227,40 @@ TEST(ConfigReader, ContradictionsAreProblems) {
               HasSubstr("dead letters need a table of their own"));
   EXPECT_THAT(ProblemsOf(Flights("    table: lake.a.b\nlisten: 8321\n")), HasSubstr("is not HOST:PORT"));
   EXPECT_THAT(ProblemsOf(Flights("    table: lake.a.b\n    id: \"a@b\"\n")), HasSubstr("is no id"));
+}
+
+TEST(ConfigReader, RulesOfManyTablesArrive) {
+  const Result<PipelineFile> file = Read(
+      Flights("    tables:\n"
+              "      - {match: {topic: \"shop\\\\.(.*)\"}, name: \"lake.shop.{topic:1}\", max_tables: 7}\n"
+              "      - {match: {topic: events}, name: \"lake.shop.{topic}_events\"}\n"));
+  ASSERT_TRUE(file.ok()) << file.error().ToString();
+  const PipelineConfig& config = file->pipelines.at(0).config;
+  ASSERT_EQ(config.tables.size(), 2U);
+  EXPECT_EQ(config.tables[0].match.topic, "shop\\.(.*)");
+  EXPECT_EQ(config.tables[0].name.ToString(), "lake.shop.{topic:1}");
+  EXPECT_EQ(config.tables[0].max_tables, 7);
+  EXPECT_EQ(config.dead_letters.table.ToString(), "lake.shop.flights_dead_letters")
+      << "the pipeline's, not that of one table";
+  EXPECT_EQ(RouteRules(config)[1].name, "lake.shop.{topic}_events");
+}
+
+TEST(ConfigReader, RulesThatCannotWorkAreProblems) {
+  const auto problems = [](const std::string& rules) {
+    return ProblemsOf(Flights("    tables: [" + rules + "]\n"));
+  };
+  EXPECT_THAT(problems("{name: lake.a.b, match: {topic: \"(\"}}"), HasSubstr("no regular expression"));
+  EXPECT_THAT(problems("{name: \"lake.a.{topic:2}\", match: {topic: \"(.*)\"}}"),
+              HasSubstr("there is no group 2"));
+  EXPECT_THAT(problems("{name: \"{topic}.a.b\"}"), HasSubstr("the catalog must be written out"));
+  EXPECT_THAT(problems("{name: lake.a.b, match: {topic: a}, max_tables: 3}"), HasSubstr("makes one table"));
+  EXPECT_THAT(problems("{name: lake.a.b, match: {topic: a}}, {name: lake.a.b, match: {topic: b}}"),
+              HasSubstr("one rule owns a table"));
+  EXPECT_THAT(problems("{name: lake.a.b, match: {field: {type: x}}}"),
+              HasSubstr("cannot be told apart by a field"))
+      << "this test's format has no key reader";
+  EXPECT_THAT(problems("{name: \"lake.{topic}.b\"}"), HasSubstr("say where dead letters go"));
+  EXPECT_THAT(ProblemsOf(Flights("    table: \"lake.a.{topic}\"\n")), HasSubstr("a rule under tables:"));
 }
 
 TEST(ConfigReader, PipelinesShareNeitherProgressNorTables) {

@@ -38,14 +38,14 @@ DeadLetterSink::DeadLetterSink(std::shared_ptr<iceberg::Catalog> catalog, DeadLe
       ids_(ids),
       pool_(pool) {}
 
-Status DeadLetterSink::Write(const std::vector<record::DeadLetter>& letters,
+Status DeadLetterSink::Write(const std::string& letters_id, const std::vector<record::DeadLetter>& letters,
                              const record::PositionRanges& ranges, const std::stop_token& abort) {
-  const std::string context = "dead-letter table " + config_.table.ToString();
-  FIRN_TRY_CTX(Open(), context);
+  const std::string context = this->context();
+  FIRN_ASSIGN_CTX(commit::Committer * committer, CommitterOf(letters_id), context);
   for (int round = 0; round < kMaxRounds; ++round) {
-    FIRN_ASSIGN_CTX(auto batch, Stage(letters, ranges), context);
+    FIRN_ASSIGN_CTX(auto batch, Stage(letters_id, letters, ranges), context);
     if (batch.ranges.empty()) return Ok();
-    commit::CommitOutcome outcome = committer_->CommitBatch(batch, abort);
+    commit::CommitOutcome outcome = committer->CommitBatch(batch, abort);
     if (std::holds_alternative<commit::Committed>(outcome) ||
         std::holds_alternative<commit::AlreadyCommitted>(outcome))
       return Ok();
@@ -58,8 +58,14 @@ Status DeadLetterSink::Write(const std::vector<record::DeadLetter>& letters,
       .WithContext(context);
 }
 
-Status DeadLetterSink::Open() {
-  if (committer_) return Ok();
+Result<iceberg::LoadedTable> DeadLetterSink::Load() const {
+  auto table = catalog_->LoadTable(Identifier(config_.table));
+  if (!table.ok()) return std::move(table).error().WithContext(context());
+  return table;
+}
+
+Result<commit::Committer*> DeadLetterSink::CommitterOf(const std::string& id) {
+  if (const auto found = committers_.find(id); found != committers_.end()) return found->second.get();
   TableConfig table;
   table.name = config_.table;
   table.partition_by = {"day(arrival_time)"};
@@ -68,13 +74,14 @@ Status DeadLetterSink::Open() {
               }));
   commit::CommitterConfig config;
   config.table = Identifier(config_.table);
-  config.pipeline_id = pipeline_id_;
-  committer_.emplace(catalog_, std::move(config), clock_, ids_);
-  return AddMissingColumns(*opened.table.metadata->schema());
+  config.pipeline_id = id;
+  auto committer = std::make_unique<commit::Committer>(catalog_, std::move(config), clock_, ids_);
+  FIRN_TRY(AddMissingColumns(*committer, *opened.table.metadata->schema()));
+  return committers_.emplace(id, std::move(committer)).first->second.get();
 }
 
 // A table that a former version made has fewer columns.
-Status DeadLetterSink::AddMissingColumns(const iceberg::Schema& schema) {
+Status DeadLetterSink::AddMissingColumns(commit::Committer& committer, const iceberg::Schema& schema) {
   record::SchemaDelta delta;
   const iceberg::SchemaPtr own = write::DeadLetterSchema();
   for (const iceberg::NestedField& field : own->fields()) {
@@ -88,15 +95,16 @@ Status DeadLetterSink::AddMissingColumns(const iceberg::Schema& schema) {
     auto* change = std::get_if<route::Change>(&evolved);
     return change == nullptr ? std::vector<iceberg::Update>{} : std::move(change->updates);
   };
-  FIRN_TRY(committer_->Change(plan, {}));
+  FIRN_TRY(committer.Change(plan, {}));
   return Ok();
 }
 
 // Letters that the table does not hold yet, in a file, with the ranges they move its positions by.
-Result<commit::TableBatch> DeadLetterSink::Stage(const std::vector<record::DeadLetter>& letters,
+Result<commit::TableBatch> DeadLetterSink::Stage(const std::string& letters_id,
+                                                 const std::vector<record::DeadLetter>& letters,
                                                  const record::PositionRanges& ranges) {
-  FIRN_ASSIGN(auto table, catalog_->LoadTable(committer_->config().table));
-  FIRN_ASSIGN(auto progress, commit::FindProgress(*table.metadata, pipeline_id_, iceberg::kMainBranch));
+  FIRN_ASSIGN(auto table, catalog_->LoadTable(Identifier(config_.table)));
+  FIRN_ASSIGN(auto progress, commit::FindProgress(*table.metadata, letters_id, iceberg::kMainBranch));
   std::vector<record::DeadLetter> missing;
   commit::TableBatch batch;
   for (const record::DeadLetter& letter : letters) {

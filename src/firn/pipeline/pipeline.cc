@@ -43,7 +43,8 @@ class PipelineImpl : public Pipeline {
       : config_(std::move(config)), deps_(std::move(deps)) {
     status_.Write([this](PipelineStatus& s) {
       s.id = config_.id;
-      s.table = config_.table.name.ToString();
+      for (const TableConfig& table : config_.tables)
+        s.table += (s.table.empty() ? "" : ", ") + table.name.ToString();
       s.catalog_uri = deps_.catalog_uri;
     });
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -11,6 +12,7 @@
 #include "firn/base/result.h"
 #include "firn/decode/decoder.h"
 #include "firn/decode/inferred_schema.h"
+#include "firn/decode/key_reader.h"
 #include "firn/iceberg/catalog.h"
 #include "firn/pipeline/config.h"
 #include "firn/pipeline/patience.h"
@@ -34,12 +36,14 @@ using DecoderFactory = std::function<Result<std::unique_ptr<decode::Decoder>>(co
 
 /// Everything a pipeline needs from outside; built by app/.
 struct PipelineDeps {
-  std::shared_ptr<iceberg::Catalog> catalog;  ///< of the table
+  std::map<std::string, std::shared_ptr<iceberg::Catalog>>
+      catalogs;  ///< of the tables, by what their names begin with
   std::shared_ptr<iceberg::Catalog> dead_letter_catalog;
   /// A new, unopened source for this many lanes (the run itself; a second one reads samples for inference and
   /// `--dry-run`).
   std::function<Result<std::unique_ptr<source::Source>>(int lanes)> make_source;
   DecoderFactory make_decoder;
+  decode::KeyReaderFactory make_key_reader = {};  ///< where rules match by field
   std::function<Result<decode::InferredSchema>(const std::vector<record::RawBatch>&)>
       infer_schema;  ///< for tables without declared columns
   int lanes = 1;
@@ -56,6 +60,7 @@ struct RunOptions {
   bool first_run = false;  ///< --first-run: the table was re-created on purpose
   std::string adopt;       ///< --adopt OLD: take over the progress of pipeline id OLD
   bool fail_on_dead_letters = false;
+  bool fail_fast = false;  ///< --fail-fast: the first table that fails ends the run
   int64_t shutdown_timeout_ms = 25'000;
 };
 
@@ -64,9 +69,9 @@ struct PipelineResult {
   std::string message;  ///< empty when kDone
 };
 
-/// One pipeline: source -> lanes (decode, write) -> committer -> table. Start, restart and revocation are one
-/// code path: positions are read from the table, the source is told to start there, batches are cut at
-/// barriers and committed.
+/// One pipeline: source -> lanes (sort by table, decode, write) -> committers -> tables. Start, restart and
+/// revocation are one code path: positions are read from the table, the source is told to start there,
+/// batches are cut at barriers and committed.
 class Pipeline {
  public:
   virtual ~Pipeline() = default;

@@ -10,6 +10,7 @@
 #include "firn/base/result.h"
 #include "firn/decode/decoder.h"
 #include "firn/decode/inferred_schema.h"
+#include "firn/decode/key_reader.h"
 #include "firn/iceberg/catalog.h"
 #include "firn/pipeline/config.h"
 #include "firn/record/file_format.h"
@@ -59,6 +60,8 @@ struct DecoderSetup {
   std::optional<decode::Evolution> evolution = {};  ///< the default where columns are not declared
   /// How files of the format are split into records; null: the format cannot come from files.
   std::shared_ptr<record::FileFormat> files = nullptr;
+  /// Reads named fields without decoding, for rules that match by field; empty: the format cannot.
+  decode::KeyReaderFactory make_key_reader = {};
 };
 
 struct PipelineSetup {

@@ -34,27 +34,44 @@ bool Applied(const commit::CommitOutcome& outcome) {
 
 }  // namespace
 
-PipelineMetrics::PipelineMetrics(obs::Metrics& metrics, std::string pipeline, std::string table)
+TableMetrics::TableMetrics(obs::Metrics& metrics, std::string pipeline, std::string table)
     : metrics_(metrics),
       pipeline_(std::move(pipeline)),
       table_(std::move(table)),
-      rows_read_(metrics.counter(Metric::kRowsRead, {pipeline_})),
-      input_bytes_(metrics.counter(Metric::kInputBytes, {pipeline_})),
       rows_committed_(metrics.counter(Metric::kRowsCommitted, {pipeline_, table_})),
       output_bytes_(metrics.counter(Metric::kOutputBytes, {pipeline_, table_})),
       data_files_(metrics.counter(Metric::kDataFiles, {pipeline_, table_})),
       retries_(metrics.counter(Metric::kCommitRetries, {pipeline_, table_})),
       conflicts_(metrics.counter(Metric::kCommitConflicts, {pipeline_, table_})),
+      schema_changes_(metrics.counter(Metric::kSchemaChanges, {pipeline_, table_})),
+      last_commit_(metrics.gauge(Metric::kLastCommit, {pipeline_, table_})),
+      metadata_bytes_(metrics.gauge(Metric::kMetadataBytes, {pipeline_, table_})) {}
+
+void TableMetrics::Batch(const BatchReport& report) {
+  if (!report.outcome) return;
+  metrics_.counter(Metric::kCommits, {pipeline_, table_, OutcomeName(*report.outcome)}).Add();
+  if (const auto* done = std::get_if<commit::Committed>(&*report.outcome)) {
+    retries_.Add(done->tries - 1);
+    conflicts_.Add(done->tries - 1);
+  }
+  if (!Applied(*report.outcome)) return;
+  rows_committed_.Add(static_cast<double>(report.rows));
+  output_bytes_.Add(static_cast<double>(report.data_file_bytes));
+  data_files_.Add(static_cast<double>(report.data_files));
+}
+
+PipelineMetrics::PipelineMetrics(obs::Metrics& metrics, std::string pipeline)
+    : metrics_(metrics),
+      pipeline_(std::move(pipeline)),
+      rows_read_(metrics.counter(Metric::kRowsRead, {pipeline_})),
+      input_bytes_(metrics.counter(Metric::kInputBytes, {pipeline_})),
       skipped_bad_(metrics.counter(Metric::kSkippedRecords, {pipeline_, "bad_record"})),
       skipped_tombstones_(metrics.counter(Metric::kSkippedRecords, {pipeline_, "tombstone"})),
       unknown_fields_(metrics.counter(Metric::kUnknownFields, {pipeline_})),
-      schema_changes_(metrics.counter(Metric::kSchemaChanges, {pipeline_, table_})),
       rebalances_(metrics.counter(Metric::kRebalances, {pipeline_})),
       source_errors_(metrics.counter(Metric::kSourceErrors, {pipeline_})),
       freshness_(metrics.gauge(Metric::kFreshnessSeconds, {pipeline_})),
       valid_through_(metrics.gauge(Metric::kValidThrough, {pipeline_})),
-      last_commit_(metrics.gauge(Metric::kLastCommit, {pipeline_, table_})),
-      metadata_bytes_(metrics.gauge(Metric::kMetadataBytes, {pipeline_, table_})),
       open_files_(metrics.gauge(Metric::kOpenFiles, {pipeline_})),
       prefetched_(metrics.gauge(Metric::kPrefetchedBytes, {pipeline_})),
       batch_seconds_(metrics.histogram(Metric::kBatchSeconds, {pipeline_})),
@@ -67,17 +84,9 @@ void PipelineMetrics::Read(int64_t rows, int64_t bytes) {
 
 void PipelineMetrics::Batch(const BatchReport& report, int64_t filled_ms) {
   batch_seconds_.Observe(static_cast<double>(filled_ms) / kMsPerSecond);
-  if (!report.outcome) return;
+  if (report.failed) return;
   commit_seconds_.Observe(static_cast<double>(report.finish_ms + report.commit_ms) / kMsPerSecond);
-  metrics_.counter(Metric::kCommits, {pipeline_, table_, OutcomeName(*report.outcome)}).Add();
-  if (const auto* done = std::get_if<commit::Committed>(&*report.outcome)) {
-    retries_.Add(done->tries - 1);
-    conflicts_.Add(done->tries - 1);
-  }
-  if (!Applied(*report.outcome)) return;
-  rows_committed_.Add(static_cast<double>(report.rows));
-  output_bytes_.Add(static_cast<double>(report.data_file_bytes));
-  data_files_.Add(static_cast<double>(report.data_files));
+  if (report.outcome && !Applied(*report.outcome)) return;
   skipped_bad_.Add(static_cast<double>(report.skipped));
   skipped_tombstones_.Add(static_cast<double>(report.tombstones_skipped));
   unknown_fields_.Add(static_cast<double>(report.unknown_fields_ignored));

@@ -11,10 +11,35 @@
 
 namespace firn::pipeline {
 
+/// The time series of one table of a pipeline. Control thread only.
+class TableMetrics {
+ public:
+  TableMetrics(obs::Metrics& metrics, std::string pipeline, std::string table);
+
+  /// A batch ended, whatever the outcome.
+  void Batch(const BatchReport& report);
+  void MetadataBytes(int64_t bytes) { metadata_bytes_.Set(static_cast<double>(bytes)); }
+  void SchemaChanged() { schema_changes_.Add(); }
+  void Committed(int64_t now_ms) { last_commit_.Set(static_cast<double>(now_ms) / 1000.0); }
+
+ private:
+  obs::Metrics& metrics_;
+  const std::string pipeline_;
+  const std::string table_;
+  obs::Counter rows_committed_;
+  obs::Counter output_bytes_;
+  obs::Counter data_files_;
+  obs::Counter retries_;
+  obs::Counter conflicts_;
+  obs::Counter schema_changes_;
+  obs::Gauge last_commit_;
+  obs::Gauge metadata_bytes_;
+};
+
 /// One pipeline's time series (docs/metrics.md). Control thread only.
 class PipelineMetrics {
  public:
-  PipelineMetrics(obs::Metrics& metrics, std::string pipeline, std::string table);
+  PipelineMetrics(obs::Metrics& metrics, std::string pipeline);
 
   /// Totals of what the lanes have read so far.
   void Read(int64_t rows, int64_t bytes);
@@ -25,15 +50,12 @@ class PipelineMetrics {
   void LagSeconds(const std::map<record::SourcePartition, int64_t>& ms);
   void Backlog(int64_t files, int64_t bytes);
   void Freshness(int64_t ms);
-  void MetadataBytes(int64_t bytes) { metadata_bytes_.Set(static_cast<double>(bytes)); }
   void OpenFiles(int64_t count) { open_files_.Set(static_cast<double>(count)); }
   void Prefetched(int64_t bytes) { prefetched_.Set(static_cast<double>(bytes)); }
   void ValidThrough(int64_t time_ms);
   void State(PipelineState state);
-  void SchemaChanged() { schema_changes_.Add(); }
   void Rebalanced() { rebalances_.Add(); }
   void SourceTroubled() { source_errors_.Add(); }
-  void Committed(int64_t now_ms) { last_commit_.Set(static_cast<double>(now_ms) / 1000.0); }
 
  private:
   void Forget(obs::Metric metric, const std::map<record::SourcePartition, int64_t>& before,
@@ -41,24 +63,15 @@ class PipelineMetrics {
 
   obs::Metrics& metrics_;
   const std::string pipeline_;
-  const std::string table_;
   obs::Counter rows_read_;
   obs::Counter input_bytes_;
-  obs::Counter rows_committed_;
-  obs::Counter output_bytes_;
-  obs::Counter data_files_;
-  obs::Counter retries_;
-  obs::Counter conflicts_;
   obs::Counter skipped_bad_;
   obs::Counter skipped_tombstones_;
   obs::Counter unknown_fields_;
-  obs::Counter schema_changes_;
   obs::Counter rebalances_;
   obs::Counter source_errors_;
   obs::Gauge freshness_;
   obs::Gauge valid_through_;
-  obs::Gauge last_commit_;
-  obs::Gauge metadata_bytes_;
   obs::Gauge open_files_;
   obs::Gauge prefetched_;
   obs::Histogram batch_seconds_;

@@ -9,7 +9,7 @@
 namespace firn::pipeline {
 
 Result<std::vector<iceberg::Update>> SchemaChange::Plan(const iceberg::TableMetadata& table) {
-  const route::EvolutionPolicy policy{EffectiveEvolution(config_.table), config_.table.max_columns};
+  const route::EvolutionPolicy policy{EffectiveEvolution(config_), config_.max_columns};
   refused_.clear();
   why_refused_.clear();
   summary_.clear();

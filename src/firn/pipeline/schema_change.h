@@ -13,7 +13,7 @@ namespace firn::pipeline {
 /// What a lane's schema delta asks of the table, planned anew on each try of the commit.
 class SchemaChange {
  public:
-  SchemaChange(const PipelineConfig& config, const record::SchemaDelta& delta)
+  SchemaChange(const TableConfig& config, const record::SchemaDelta& delta)
       : config_(config), delta_(delta) {}
 
   /// Updates that make room; none when the table has room already (another lane or process was first) or
@@ -29,7 +29,7 @@ class SchemaChange {
   const std::string& summary() const { return summary_; }
 
  private:
-  const PipelineConfig& config_;
+  const TableConfig& config_;
   const record::SchemaDelta& delta_;
   std::vector<record::RefusedChange> refused_;
   std::string why_refused_;

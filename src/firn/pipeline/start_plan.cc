@@ -22,7 +22,8 @@ using Bounds = std::map<SourcePartition, source::PartitionBounds>;
 Error Stop(const StartContext& context, std::string found, std::string remedy) {
   return Error(ErrorKind::kDataLoss, std::move(found))
       .WithRemedy(std::move(remedy))
-      .WithContext("table " + context.config->table.name.ToString());
+      .WithContext(context.catalog == nullptr ? "pipeline " + context.config->id
+                                              : "table " + context.config->tables.front().name.ToString());
 }
 
 Result<commit::ResumeDecision> Decide(const StartContext& context, const iceberg::TableMetadata& table,
@@ -30,7 +31,7 @@ Result<commit::ResumeDecision> Decide(const StartContext& context, const iceberg
   commit::ResumeFacts facts;
   facts.table = &table;
   facts.pipeline_id = context.config->id;
-  facts.branch = context.config->table.branch;
+  facts.branch = context.config->tables.front().branch;
   facts.first_run_allowed = context.options->first_run;
   facts.adopt = context.options->adopt;
   std::set<std::string> topics;
@@ -120,7 +121,7 @@ class Checker {
 
 Result<StartPlan> PlanStart(const StartContext& context, const std::vector<SourcePartition>& partitions) {
   FIRN_ASSIGN(auto bounds, context.source->Bounds(partitions));
-  FIRN_ASSIGN(auto table, context.catalog->LoadTable(Identifier(context.config->table.name)));
+  FIRN_ASSIGN(auto table, context.catalog->LoadTable(Identifier(context.config->tables.front().name)));
   FIRN_ASSIGN(auto decision, Decide(context, *table.metadata, bounds));
   StartPlan plan;
   Positions known;
@@ -131,7 +132,7 @@ Result<StartPlan> PlanStart(const StartContext& context, const std::vector<Sourc
     plan.epoch = at->epoch;
     plan.how = at->how;
     if (!table.metadata->properties.contains(
-            commit::ProgressKey(context.config->id, context.config->table.branch))) {
+            commit::ProgressKey(context.config->id, context.config->tables.front().branch))) {
       FIRN_TRY(CommitMarker(context, known));  // adopted, or the property was lost
     }
   } else {
@@ -153,6 +154,53 @@ Result<StartPlan> PlanStart(const StartContext& context, const std::vector<Sourc
   return plan;
 }
 
+Result<SharedStart> PlanSharedStart(const StartContext& context, ControlTable& control,
+                                    const std::vector<SourcePartition>& partitions,
+                                    const std::stop_token& abort) {
+  const std::string& id = context.config->id;
+  FIRN_ASSIGN(auto bounds, context.source->Bounds(partitions));
+  SharedStart start;
+  FIRN_ASSIGN(start.control, control.Load(id));
+  start.plan.how = "at the lower bound of the control table";
+  if (!start.control.complete && !context.options->adopt.empty()) {
+    FIRN_ASSIGN(auto adopted, control.Load(context.options->adopt));
+    if (!adopted.complete) {
+      return Stop(context,
+                  fmt::format("--adopt {}: the control table holds nothing of it", context.options->adopt),
+                  "See its properties firn.complete.* for the ids that are there.");
+    }
+    FIRN_ASSIGN(start.control, control.Store(id, *adopted.complete, abort));
+    start.plan.how = fmt::format("adopted from pipeline \"{}\"", context.options->adopt);
+  }
+  if (!start.control.complete) {
+    FIRN_ASSIGN(auto notes, context.source->GroupNotes());
+    if (!notes.empty() && !context.options->first_run) {
+      return Stop(
+          context,
+          fmt::format("the consumer group has committed for this pipeline before (note {}), but the control "
+                      "table {} knows nothing of it",
+                      notes.front(), context.config->dead_letters.table.ToString()),
+          "Restore the dead-letter table; or run once with --first-run: everything is read from the "
+          "configured start, and each table drops what it has.");
+    }
+    commit::Complete first;
+    FIRN_ASSIGN(first.bound, ConfiguredStart(*context.source));
+    FIRN_ASSIGN(start.control, control.Store(id, first, abort));
+    start.plan.how = "first run";
+  }
+  Checker checker(context, bounds, start.plan);
+  for (const auto& [partition, bound] : bounds) {
+    const auto known = start.control.complete->bound.find(partition);
+    if (known != start.control.complete->bound.end()) {
+      FIRN_TRY(checker.Check(partition, known->second));
+    } else {
+      start.plan.positions[partition] = {bound.first, bound.identity, std::nullopt};
+    }
+  }
+  FIRN_TRY(checker.Verdict());
+  return start;
+}
+
 Result<Positions> ConfiguredStart(source::Source& source) {
   FIRN_ASSIGN(auto all, source.ListPartitions());
   std::vector<SourcePartition> partitions;
@@ -161,8 +209,8 @@ Result<Positions> ConfiguredStart(source::Source& source) {
 }
 
 Result<Positions> TablePositions(iceberg::Catalog& catalog, const PipelineConfig& config) {
-  FIRN_ASSIGN(auto table, catalog.LoadTable(Identifier(config.table.name)));
-  FIRN_ASSIGN(auto progress, commit::FindProgress(*table.metadata, config.id, config.table.branch));
+  FIRN_ASSIGN(auto table, catalog.LoadTable(Identifier(config.tables.front().name)));
+  FIRN_ASSIGN(auto progress, commit::FindProgress(*table.metadata, config.id, config.tables.front().branch));
   return progress ? std::move(progress->positions) : Positions{};
 }
 

@@ -8,8 +8,10 @@
 
 #include "firn/base/result.h"
 #include "firn/commit/outcome.h"
+#include "firn/commit/protocol/shared_read.h"
 #include "firn/iceberg/catalog.h"
 #include "firn/pipeline/config.h"
+#include "firn/pipeline/control_table.h"
 #include "firn/pipeline/pipeline.h"
 #include "firn/source/source.h"
 
@@ -35,10 +37,21 @@ struct StartContext {
   CommitStart commit_start;
 };
 
-/// The rules of "Where a pipeline resumes" (product.md), with the facts fetched: the table alone decides.
-/// Control thread. kDataLoss (exit code 3) names what was found per partition and what decides it.
+/// The rules of "Where a pipeline resumes" (product.md) for a pipeline of one table, with the facts fetched:
+/// the table alone decides. Control thread. kDataLoss (exit code 3) names what was found per partition and
+/// what decides it.
 Result<StartPlan> PlanStart(const StartContext& context,
                             const std::vector<record::SourcePartition>& partitions);
+
+struct SharedStart {
+  StartPlan plan;
+  ControlTable::State control;  ///< as it is now
+};
+/// The same for a pipeline of many tables: all partitions are read from the lower bound in the control table;
+/// on a first run the configured start becomes that bound, before anything is read.
+Result<SharedStart> PlanSharedStart(const StartContext& context, ControlTable& control,
+                                    const std::vector<record::SourcePartition>& partitions,
+                                    const std::stop_token& abort);
 
 /// Where the configuration says that reading begins, for every partition that the source has now.
 Result<record::Positions> ConfiguredStart(source::Source& source);

@@ -14,11 +14,25 @@ namespace firn::pipeline {
 enum class PipelineState : uint8_t { kStarting, kRunning, kPaused, kDegraded, kFailed, kFinished };
 std::string_view ToString(PipelineState state);
 
+/// One table of a pipeline, for `/status`.
+struct TableStatus {
+  std::string name;
+  PipelineState state = PipelineState::kStarting;
+  std::string reason;  ///< why it is degraded or failed, with the remedy
+  int64_t rows_committed = 0;
+  int64_t dead_letters = 0;
+  int64_t commits = 0;
+  int64_t last_commit_ms = 0;  ///< wall clock, 0: none in this run
+  std::optional<int64_t> last_snapshot_id;
+  std::string metadata_location;
+  record::Positions positions;  ///< where it stands
+};
+
 /// What a pipeline shows of itself; copied out under a lock, for `/status`, the live line and the closing
 /// summary.
 struct PipelineStatus {
   std::string id;
-  std::string table;
+  std::string table;  ///< of several: the rules' names
   PipelineState state = PipelineState::kStarting;
   std::string reason;  ///< why it is degraded or failed, with the remedy
   int64_t rows_committed = 0;
@@ -42,6 +56,7 @@ struct PipelineStatus {
   std::string catalog_uri;            ///< for the line to paste into an engine
   int64_t total_records_target = -1;  ///< bounded runs: records between start and end, -1 when unknown
   std::map<record::SourcePartition, int64_t> lag;
+  std::map<std::string, TableStatus> tables;  ///< by name; those that records came for in this run
 };
 
 /// How a pipeline ended; the exit code follows from it (product.md, "Commands").

@@ -14,6 +14,10 @@ class StatusBoard {
     const std::lock_guard lock(mutex_);
     return status_;
   }
+  PipelineState state() const {
+    const std::lock_guard lock(mutex_);
+    return status_.state;
+  }
   void Write(const std::function<void(PipelineStatus&)>& change) {
     const std::lock_guard lock(mutex_);
     change(status_);

@@ -12,10 +12,22 @@ std::string TableName::ToString() const {
   return text + '.' + name;
 }
 
+std::vector<route::RouteRule> RouteRules(const PipelineConfig& config) {
+  std::vector<route::RouteRule> rules;
+  for (const TableConfig& table : config.tables) {
+    route::RouteRule rule{table.match.topic, {}, table.name.ToString()};
+    for (const auto& [path, pattern] : table.match.field) rule.fields.push_back({path, pattern});
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
 Result<TableName> ParseTableName(std::string_view text) {
   std::vector<std::string> parts(1);
+  bool placeholder = false;
   for (const char c : text) {
-    if (c == '.') {
+    placeholder = c == '{' || (placeholder && c != '}');
+    if (c == '.' && !placeholder) {
       parts.emplace_back();
     } else {
       parts.back() += c;
@@ -26,6 +38,9 @@ Result<TableName> ParseTableName(std::string_view text) {
   if (!complete) {
     return Error(ErrorKind::kInvalidArgument, fmt::format("'{}' is not catalog.namespace.table", text))
         .WithRemedy("Write for example lake.travel.flights, where lake is a key under catalogs:.");
+  }
+  if (!route::IsLiteral(parts.front())) {
+    return Error(ErrorKind::kInvalidArgument, fmt::format("'{}': the catalog must be written out", text));
   }
   TableName table;
   table.catalog = std::move(parts.front());

@@ -141,6 +141,17 @@ void CheckIdleKeys(const TableConfig& config, const Node& node, Problems& proble
   }
 }
 
+const config::Schema<MatchConfig>& MatchSchema() {
+  static const auto schema =
+      config::Schema<MatchConfig>()
+          .Field("topic", &MatchConfig::topic, config::Text(), "Regular expression for the whole topic.",
+                 "any")
+          .Field("field", &MatchConfig::field, config::MapOf(config::Text(), "<path>"),
+                 "Regular expression for the whole value of a field, read before the record is decoded; "
+                 "several must all match.");
+  return schema;
+}
+
 }  // namespace
 
 config::TypePtr<TableName> TableNameText() {
@@ -154,7 +165,13 @@ const config::Schema<TableConfig>& TableSchema() {
   using decode::UnknownFields;
   static const auto schema =
       config::Schema<TableConfig>()
-          .Required("name", &TableConfig::name, TableNameText(), "`catalog.namespace.table`.")
+          .Required("name", &TableConfig::name, TableNameText(),
+                    "`catalog.namespace.table`; with `{topic}`, `{topic:N}` (group N of `match.topic`) or "
+                    "`{field.path}` in namespace or table the rule makes many tables.")
+          .Field("match", &TableConfig::match, config::Object(MatchSchema()),
+                 "Which records the rule takes; the first rule that matches decides.", "all")
+          .Field("max_tables", &TableConfig::max_tables, config::Integer<int32_t>({.min = 1, .max = 100'000}),
+                 "A name with placeholders that would make more tables sends the record to dead letters.")
           .Field("columns", &TableConfig::columns, config::ListOf(config::Object(ColumnSchema())),
                  "Columns of a table to create, and for its life how records map onto them.",
                  "the table's own; of a new table inferred from a sample of records")

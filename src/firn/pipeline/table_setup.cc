@@ -110,18 +110,18 @@ Status CheckDeclaredColumns(const TableConfig& config, const iceberg::TableMetad
       .WithContext("table " + config.name.ToString());
 }
 
-Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const iceberg::TableMetadata& table,
-                                       arrow::MemoryPool* pool) {
+Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const TableConfig& own,
+                                       const iceberg::TableMetadata& table, arrow::MemoryPool* pool) {
   decode::BoundSchema bound;
   bound.schema = table.schema();
-  bound.unknown_fields = config.table.unknown_fields;
-  bound.evolution = EffectiveEvolution(config.table);
-  bound.max_columns = config.table.max_columns;
-  bound.kafka_columns = config.table.kafka_columns;
-  bound.target_table = config.table.name.ToString();
+  bound.unknown_fields = own.unknown_fields;
+  bound.evolution = EffectiveEvolution(own);
+  bound.max_columns = own.max_columns;
+  bound.kafka_columns = own.kafka_columns;
+  bound.target_table = own.name.ToString();
   bound.dead_letter_tombstones = config.tombstones == TombstonePolicy::kDeadLetter;
   bound.pool = pool;
-  for (const ColumnConfig& column : config.table.columns) {
+  for (const ColumnConfig& column : own.columns) {
     const NestedField* field = bound.schema->as_struct()->FindField(column.name);
     if (field == nullptr) {
       return Error(ErrorKind::kInvalidArgument, fmt::format("declared column {} is no longer in table {}",

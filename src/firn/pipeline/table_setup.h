@@ -34,8 +34,8 @@ Result<OpenedTable> OpenOrCreateTable(iceberg::Catalog& catalog, const TableConf
 Status CheckDeclaredColumns(const TableConfig& config, const iceberg::TableMetadata& table);
 
 /// How records map onto the table's current schema.
-Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const iceberg::TableMetadata& table,
-                                       arrow::MemoryPool* pool);
+Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const TableConfig& own,
+                                       const iceberg::TableMetadata& table, arrow::MemoryPool* pool);
 
 /// The evolution that applies: as configured, or by the product's default.
 decode::Evolution EffectiveEvolution(const TableConfig& config);

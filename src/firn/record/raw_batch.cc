@@ -43,4 +43,41 @@ int64_t PayloadBytes(const RawBatch& batch) {
   return arena + arrow::util::ReferencedBufferSize(*batch.rows).ValueOr(0);
 }
 
+RawBatch RecordCopier::Empty() const {
+  RawBatch empty;
+  empty.partition = from_.partition;
+  empty.range = from_.range;
+  empty.file = from_.file;
+  return empty;
+}
+
+void RecordCopier::Copy(size_t record, RawBatch& to) {
+  const auto copy = [&](const Slice& slice) {
+    return slice.is_null()
+               ? Slice{}
+               : Slice{to.arena.Append(from_.arena.View(slice.begin, slice.length)), slice.length};
+  };
+  to.offsets.push_back(from_.offsets[record]);
+  to.timestamps_ms.push_back(from_.timestamps_ms[record]);
+  to.keys.push_back(copy(from_.keys[record]));
+  to.values.push_back(copy(from_.values[record]));
+  if (!from_.lines.empty()) to.lines.push_back(from_.lines[record]);
+  while (header_ < from_.headers.size() && from_.headers[header_].record < record) ++header_;
+  for (; header_ < from_.headers.size() && from_.headers[header_].record == record; ++header_) {
+    const RawBatch::Header& header = from_.headers[header_];
+    to.headers.push_back({static_cast<uint32_t>(to.size() - 1), copy(header.name), copy(header.value)});
+  }
+}
+
+void Truncate(RawBatch& raw, size_t count) {
+  if (count >= raw.size()) return;
+  raw.offsets.resize(count);
+  raw.timestamps_ms.resize(count);
+  raw.keys.resize(count);
+  raw.values.resize(count);
+  if (!raw.lines.empty()) raw.lines.resize(count);
+  std::erase_if(raw.headers, [&](const RawBatch::Header& header) { return header.record >= count; });
+  if (raw.rows != nullptr) raw.rows = raw.rows->Slice(0, static_cast<int64_t>(count));
+}
+
 }  // namespace firn::record

@@ -86,4 +86,21 @@ struct RawBatch {
 /// What the records' own bytes take: of the arena, or of the rows.
 int64_t PayloadBytes(const RawBatch& batch);
 
+/// Copies single records of a batch into others. Records must be copied in ascending order. Not for batches
+/// with `rows`.
+class RecordCopier {
+ public:
+  explicit RecordCopier(const RawBatch& from) : from_(from) {}
+  /// A batch of the same partition, range and file without records.
+  RawBatch Empty() const;
+  void Copy(size_t record, RawBatch& to);
+
+ private:
+  const RawBatch& from_;
+  size_t header_ = 0;  ///< first header of a record that was not copied yet
+};
+
+/// Drops the records from index `count` on; the range is the caller's to mend.
+void Truncate(RawBatch& raw, size_t count);
+
 }  // namespace firn::record

@@ -114,6 +114,16 @@ Result<BatchPtr> ParquetTableWriter::StoredColumns(const record::Batch& batch) c
 
 Status ParquetTableWriter::AppendRouted(RoutedBatch routed) {
   if (order_.has_value()) return Wait(std::move(routed.rows), std::move(routed.segments));
+  if (!active_.has_value() && context_.open_file_from_bytes > 0) {
+    FIRN_TRY(Wait(std::move(routed.rows), std::move(routed.segments)));
+    if (waiting_bytes_ < context_.open_file_from_bytes) return Ok();
+    std::vector<WaitingBatch> early = std::exchange(waiting_, {});
+    waiting_bytes_ = 0;
+    ChooseActive(early.front().segments);
+    for (WaitingBatch& batch : early)
+      FIRN_TRY(AppendRouted({std::move(batch.rows), std::move(batch.segments)}));
+    return Ok();
+  }
   if (!active_.has_value()) ChooseActive(routed.segments);
   std::vector<Segment> others;
   for (const Segment& segment : routed.segments) {

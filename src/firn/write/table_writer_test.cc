@@ -66,7 +66,8 @@ std::shared_ptr<const TableMetadata> MakeTable(const TableParts& parts) {
 /// A writer of one table on a store in memory, and what is in its files.
 class WriterFixture {
  public:
-  explicit WriterFixture(const TableParts& parts, int64_t max_buffered_bytes = 64 << 20)
+  explicit WriterFixture(const TableParts& parts, int64_t max_buffered_bytes = 64 << 20,
+                         int64_t open_file_from_bytes = 0)
       : table(MakeTable(parts)), store(std::make_shared<MemoryStore>()) {
     WriterContext context;
     context.table = table;
@@ -74,6 +75,7 @@ class WriterFixture {
     context.operation_id = kOperation;
     context.lane = 3;
     context.max_buffered_bytes = max_buffered_bytes;
+    context.open_file_from_bytes = open_file_from_bytes;
     auto made = MakeTableWriter(std::move(context));
     EXPECT_TRUE(made.ok()) << made.error().ToString();
     writer = std::move(made).value();
@@ -337,6 +339,24 @@ TEST(TableWriterTest, EarlyFilesKeepEveryRowOnce) {
   std::vector<BatchPtr> read;
   for (const DataFile& file : files) read.push_back(fixture.ReadFile(file));
   EXPECT_EQ(Texts(read), Texts(written));
+}
+
+TEST(TableWriterTest, FewRowsWaitBeforeAFileIsOpened) {
+  WriterFixture fixture({.schema = Flights()}, 64 << 20, 50'000);
+  const auto opened = [&] { return fixture.store->Count(store::StoreOp::kCreate); };
+  ASSERT_TRUE(fixture.Append(FlightRows(0, 10, 3)).ok());
+  ASSERT_TRUE(fixture.Append(FlightRows(10, 10, 3)).ok());
+  EXPECT_EQ(opened(), 0);
+  EXPECT_GT(fixture.writer->buffered_bytes(), 0);
+  auto files = fixture.Finish();
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(files[0].record_count, 20);
+  for (int64_t i = 0; i < 20; ++i) ASSERT_TRUE(fixture.Append(FlightRows(i * 200, 200, 3)).ok());
+  EXPECT_EQ(opened(), 2) << "above the threshold rows go straight to the open file, the early ones first";
+  files = fixture.Finish();
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(SumRows(files), 4000);
+  EXPECT_EQ(Texts({fixture.ReadFile(files[0])}), Texts({FlightRows(0, 4000, 3)}));
 }
 
 // ---- column metrics ----

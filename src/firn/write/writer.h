@@ -26,6 +26,9 @@ struct WriterContext {
   std::string operation_id;                ///< UUID in the data files' names
   int32_t lane = 0;                        ///< task id in the data files' names
   int64_t max_buffered_bytes = 256 << 20;  ///< rows kept in memory before files are cut early
+  /// Rows that wait before the first file is opened: an open file costs memory for each column, whatever it
+  /// holds. 0: opened with the first rows.
+  int64_t open_file_from_bytes = 0;
 };
 
 /// Rows of one table and lane -> Parquet data files (later delete files).

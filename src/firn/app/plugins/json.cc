@@ -7,6 +7,7 @@
 #include "firn/decode/json/infer_schema.h"
 #include "firn/decode/json/json_decoder.h"
 #include "firn/decode/json/json_files.h"
+#include "firn/decode/json/json_key_reader.h"
 
 namespace firn::app {
 
@@ -30,13 +31,16 @@ pipeline::DecoderPlugin Json(const PluginDeps& /*deps*/) {
                         config::Problems& problems) -> std::optional<pipeline::DecoderSetup> {
     JsonKeys keys;
     if (!JsonSchema().Read(node, problems, &keys)) return std::nullopt;
-    pipeline::DecoderSetup setup{"json", decode::MakeJsonDecoder, decode::InferJsonSchema};
+    pipeline::DecoderSetup setup{.format = "json",
+                                 .make = decode::MakeJsonDecoder,
+                                 .infer = decode::InferJsonSchema,
+                                 .files = decode::MakeJsonFiles(),
+                                 .make_key_reader = decode::MakeJsonKeyReader};
     if (!context.key_column.empty()) {
       setup.infer = [column = context.key_column](const std::vector<record::RawBatch>& sample) {
         return decode::InferJsonKeySchema(column, sample);
       };
     }
-    setup.files = decode::MakeJsonFiles();
     return setup;
   };
   const auto describe = [](const std::string& path, std::vector<config::FieldDoc>* out) {

@@ -137,6 +137,16 @@ Result<T> Get(const json& object, const char* key) {
 
 }  // namespace
 
+std::string EncodePositionMap(const record::Positions& positions) { return EncodePositions(positions).dump(); }
+
+Result<record::Positions> DecodePositionMap(std::string_view text) {
+  const json sources = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!sources.is_array()) return Corrupt("\"sources\" is not a list");
+  record::Positions positions;
+  for (const json& source : sources) FIRN_TRY(DecodeSource(source, positions));
+  return positions;
+}
+
 std::string ProgressKey(std::string_view pipeline_id, std::string_view branch) {
   std::string key = fmt::format("firn.progress.{}", pipeline_id);
   if (branch != iceberg::kMainBranch) key += fmt::format("@{}", branch);

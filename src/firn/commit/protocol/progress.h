@@ -33,6 +33,10 @@ std::string ProgressKey(std::string_view pipeline_id, std::string_view branch);
 std::string EncodeProgress(const Progress& progress);
 Result<Progress> DecodeProgress(std::string_view text);
 
+/// Positions alone, as a progress property holds them. Decode: kCorrupt with the reason.
+std::string EncodePositionMap(const record::Positions& positions);
+Result<record::Positions> DecodePositionMap(std::string_view text);
+
 /// The pipeline's progress in this metadata; empty when it has none.
 Result<std::optional<Progress>> FindProgress(const iceberg::TableMetadata& table,
                                              std::string_view pipeline_id, std::string_view branch);
