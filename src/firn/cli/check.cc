@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
-
 #include "firn/base/units.h"
+#include "firn/cli/arguments.h"
 #include "firn/cli/check_report.h"
 #include "firn/cli/commands.h"
 #include "firn/cli/config_files.h"
@@ -26,9 +25,9 @@ class CheckCommand final : public Command {
   std::string_view name() const override { return "check"; }
   std::string_view summary() const override { return "Validate pipeline files and print what would run"; }
 
-  void Declare(CLI::App& app) override {
-    files_.Declare(app);
-    app.add_flag("--offline", offline_, "Look at the files only: no catalog, no broker");
+  void Declare(Arguments& arguments) override {
+    files_.Declare(arguments);
+    arguments.Flag("--offline", offline_, "Look at the files only: no catalog, no broker");
   }
 
   Result<ExitCode> Run(Context& context) override {

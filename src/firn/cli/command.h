@@ -9,11 +9,9 @@
 #include "firn/cli/exit_code.h"
 #include "firn/cli/output.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the name is the library's
-class App;
-}
-
 namespace firn::cli {
+
+class Arguments;
 
 class Services;
 
@@ -30,7 +28,7 @@ class Command {
   virtual ~Command() = default;
   virtual std::string_view name() const = 0;
   virtual std::string_view summary() const = 0;  ///< one line of `firn help`
-  virtual void Declare(CLI::App& app) = 0;
+  virtual void Declare(Arguments& arguments) = 0;
   /// Ok: exit code 0. An Error is printed and decides the exit code (exit_code.h); a command with an answer
   /// of its own (several pipelines, a signal) returns the code.
   virtual Result<ExitCode> Run(Context& context) = 0;

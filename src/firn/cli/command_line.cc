@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "firn/base/text_distance.h"
+#include "firn/cli/arguments.h"
 #include "firn/cli/log_options.h"
 
 namespace firn::cli {
@@ -79,7 +80,8 @@ struct CommandLine::State {
   CLI::App* Declare(CLI::App& parent, std::unique_ptr<Command> command) {
     CLI::App* declared = parent.add_subcommand(std::string(command->name()), std::string(command->summary()));
     declared->footer("");  // what holds for all commands stands in `firn help`
-    command->Declare(*declared);
+    Arguments arguments(*declared);
+    command->Declare(arguments);
     commands.emplace_back(declared, std::move(command));
     return declared;
   }
@@ -136,7 +138,8 @@ CommandLine::CommandLine() : state_(std::make_unique<State>()) {
   app.set_help_flag("-h,--help", "Show what there is and leave");
   app.fallthrough();
   app.require_subcommand(0, 1);  // a second command's name is an argument of the first: `firn help run`
-  DeclareLogOptions(app, state_->log);
+  Arguments arguments(app);
+  DeclareLogOptions(arguments, state_->log);
   state_->help = app.add_subcommand("help", "Explain a command");
   state_->help->footer("");
   state_->help->add_option("COMMAND", state_->help_topic, "As in 'firn help table read'");

@@ -1,6 +1,6 @@
 #include "firn/cli/config_files.h"
 
-#include <CLI/CLI.hpp>
+#include "firn/cli/arguments.h"
 
 #include <cstdlib>
 
@@ -23,13 +23,10 @@ Result<std::vector<std::string>> ConfigFiles(const std::vector<std::string>& giv
       .WithRemedy("Name one (-c FILE), set $FIRN_CONFIG, or write /etc/firn/firn.yaml.");
 }
 
-void FileArguments::Declare(CLI::App& app) {
-  app.add_option("FILE", by_place_,
-                 "Pipeline files; several merge (default: $FIRN_CONFIG, /etc/firn/firn.yaml)");
-  app.add_option("-c,--config", by_option_, "The same as FILE")
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+void FileArguments::Declare(Arguments& arguments) {
+  arguments.Option("FILE", by_place_,
+                   "Pipeline files; several merge (default: $FIRN_CONFIG, /etc/firn/firn.yaml)");
+  arguments.Option("-c,--config", by_option_, "The same as FILE").Value("FILE").Repeated();
 }
 
 std::vector<std::string> FileArguments::given() const {

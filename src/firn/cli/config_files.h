@@ -5,11 +5,9 @@
 
 #include "firn/base/result.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the name is the library's
-class App;
-}
-
 namespace firn::cli {
+
+class Arguments;
 
 /// The pipeline files of a call: what was given, else `$FIRN_CONFIG`, else /etc/firn/firn.yaml.
 /// kInvalidArgument with the three ways when there is none of them.
@@ -18,7 +16,7 @@ Result<std::vector<std::string>> ConfigFiles(const std::vector<std::string>& giv
 /// Pipeline files as a command takes them: by place, and by -c for those used to it.
 class FileArguments {
  public:
-  void Declare(CLI::App& app);
+  void Declare(Arguments& arguments);
   /// All that were given, in that order.
   std::vector<std::string> given() const;
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/commands.h"
 #include "firn/cli/services.h"
 #include "firn/pipeline/config_reader.h"
@@ -14,9 +14,9 @@ class DocsCommand final : public Command {
   std::string_view name() const override { return "docs"; }
   std::string_view summary() const override { return "Reference pages out of the program itself"; }
 
-  void Declare(CLI::App& app) override {
-    app.group("");  // for those who write the documentation: not in the list of commands
-    app.add_option("PAGE", page_, "configuration")->required();
+  void Declare(Arguments& arguments) override {
+    arguments.Hide();  // for those who write the documentation
+    arguments.Option("PAGE", page_, "configuration").Required();
   }
 
   Result<ExitCode> Run(Context& context) override {

@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/commands.h"
 #include "firn/cli/pipeline_text.h"
 #include "firn/cli/services.h"
@@ -58,29 +58,31 @@ class InitCommand final : public Command {
     return "Sample a topic or files and write a pipeline file with the columns found";
   }
 
-  void Declare(CLI::App& app) override {
-    app.add_option("--kafka", draft_.kafka, "Broker addresses")->type_name("HOST:PORT");
-    app.add_option("--topic", draft_.topic, "Topic to sample")->type_name("T");
-    app.add_option("--property", draft_.properties,
-                   "A property of the Kafka client, for example security.protocol=SSL; ${NAME} takes an "
-                   "environment variable")
-        ->type_name("NAME=VALUE");
-    app.add_option("--files", draft_.files, "Folder, glob or s3:// location to sample, in the place of Kafka")
-        ->type_name("PATH");
-    app.add_option("--format", draft_.format,
-                   "Format of the records (default: json; of files: by their names)");
-    app.add_option("--schema-registry", draft_.schema_registry, "Registry that holds the records' schemas")
-        ->type_name("URL");
-    app.add_option("--table", draft_.table, "Table to fill (default: lake.raw.<topic or folder>)")
-        ->type_name("TABLE");
-    app.add_option("--catalog-uri", draft_.catalog_uri, "SQL catalog")
-        ->type_name("URI")
-        ->default_str(draft_.catalog_uri);
-    app.add_option("--warehouse", draft_.warehouse, "Where the tables' files go")
-        ->type_name("LOCATION")
-        ->default_str(draft_.warehouse);
-    app.add_option("-o,--output", output_, "File to write (default: standard output); it must not exist")
-        ->type_name("FILE");
+  void Declare(Arguments& arguments) override {
+    arguments.Option("--kafka", draft_.kafka, "Broker addresses").Value("HOST:PORT");
+    arguments.Option("--topic", draft_.topic, "Topic to sample").Value("T");
+    arguments
+        .Option("--property", draft_.properties,
+                "A property of the Kafka client, for example security.protocol=SSL; ${NAME} takes an "
+                "environment variable")
+        .Value("NAME=VALUE");
+    arguments
+        .Option("--files", draft_.files, "Folder, glob or s3:// location to sample, in the place of Kafka")
+        .Value("PATH");
+    arguments.Option("--format", draft_.format,
+                     "Format of the records (default: json; of files: by their names)");
+    arguments.Option("--schema-registry", draft_.schema_registry, "Registry that holds the records' schemas")
+        .Value("URL");
+    arguments.Option("--table", draft_.table, "Table to fill (default: lake.raw.<topic or folder>)")
+        .Value("TABLE");
+    arguments.Option("--catalog-uri", draft_.catalog_uri, "SQL catalog")
+        .Value("URI")
+        .Default(draft_.catalog_uri);
+    arguments.Option("--warehouse", draft_.warehouse, "Where the tables' files go")
+        .Value("LOCATION")
+        .Default(draft_.warehouse);
+    arguments.Option("-o,--output", output_, "File to write (default: standard output); it must not exist")
+        .Value("FILE");
   }
 
   InitCommand() {

@@ -3,16 +3,16 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/obs/log.h"
 
 namespace firn::cli {
 
-void DeclareLogOptions(CLI::App& app, LogOptions& options) {
-  app.add_option("--log-format", options.format, "Log lines on stderr: text (default) or json")
-      ->type_name("FORMAT");
-  app.add_option("--log-level", options.level, "debug, info (default), warning or error")->type_name("LEVEL");
+void DeclareLogOptions(Arguments& arguments, LogOptions& options) {
+  arguments.Option("--log-format", options.format, "Log lines on stderr: text (default) or json")
+      .Value("FORMAT");
+  arguments.Option("--log-level", options.level, "debug, info (default), warning or error").Value("LEVEL");
 }
 
 Status ConfigureLogging(const LogOptions& options) {

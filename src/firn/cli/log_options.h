@@ -4,11 +4,9 @@
 
 #include "firn/base/result.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the name is the library's
-class App;
-}
-
 namespace firn::cli {
+
+class Arguments;
 
 /// `--log-format` and `--log-level`, understood by every command. Logs go to stderr.
 struct LogOptions {
@@ -16,7 +14,7 @@ struct LogOptions {
   std::string level = "info";
 };
 
-void DeclareLogOptions(CLI::App& app, LogOptions& options);
+void DeclareLogOptions(Arguments& arguments, LogOptions& options);
 Status ConfigureLogging(const LogOptions& options);
 
 }  // namespace firn::cli

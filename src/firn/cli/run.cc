@@ -1,9 +1,9 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "firn/base/units.h"
+#include "firn/cli/arguments.h"
 #include "firn/cli/commands.h"
 #include "firn/cli/config_files.h"
 #include "firn/cli/endpoint.h"
@@ -33,23 +33,24 @@ class RunCommand final : public Command {
   std::string_view name() const override { return "run"; }
   std::string_view summary() const override { return "Run pipelines in the foreground until stopped"; }
 
-  void Declare(CLI::App& app) override {
-    files_.Declare(app);
-    app.add_flag("--until-caught-up,--available-now", options_.until_caught_up,
-                 "Commit everything that is there at the start, then leave");
-    app.add_flag("--dry-run", dry_run_,
-                 "Read and decode a sample, show columns and first rows; write nothing");
-    app.add_flag("--first-run", options_.first_run,
-                 "The table was dropped or made anew on purpose: begin as on a first run");
-    app.add_option("--adopt", options_.adopt, "Take over the progress of the pipeline with this id")
-        ->type_name("OLD");
-    app.add_flag("--fail-fast", fail_fast_, "Stop everything as soon as one pipeline or table fails");
-    app.add_flag("--fail-on-dead-letters", options_.fail_on_dead_letters,
-                 "Bounded runs: exit 1 when records went to dead letters");
-    app.add_option("--shutdown-timeout", shutdown_timeout_,
-                   "How long a stop may take to commit what is in flight")
-        ->type_name("DURATION")
-        ->default_str(shutdown_timeout_);
+  void Declare(Arguments& arguments) override {
+    files_.Declare(arguments);
+    arguments.Flag("--until-caught-up,--available-now", options_.until_caught_up,
+                   "Commit everything that is there at the start, then leave");
+    arguments.Flag("--dry-run", dry_run_,
+                   "Read and decode a sample, show columns and first rows; write nothing");
+    arguments.Flag("--first-run", options_.first_run,
+                   "The table was dropped or made anew on purpose: begin as on a first run");
+    arguments.Option("--adopt", options_.adopt, "Take over the progress of the pipeline with this id")
+        .Value("OLD");
+    arguments.Flag("--fail-fast", fail_fast_, "Stop everything as soon as one pipeline or table fails");
+    arguments.Flag("--fail-on-dead-letters", options_.fail_on_dead_letters,
+                   "Bounded runs: exit 1 when records went to dead letters");
+    arguments
+        .Option("--shutdown-timeout", shutdown_timeout_,
+                "How long a stop may take to commit what is in flight")
+        .Value("DURATION")
+        .Default(shutdown_timeout_);
   }
 
   Result<ExitCode> Run(Context& context) override {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/commands.h"
 #include "firn/cli/config_files.h"
 #include "firn/cli/json_output.h"
@@ -20,15 +20,15 @@ class StatusCommand final : public Command {
     return "Pipelines of a running process: state, lag, freshness, last commit";
   }
 
-  void Declare(CLI::App& app) override {
-    app.add_option("--at", address_, "Its listen address (default: that of the pipeline file)")
-        ->type_name("HOST:PORT");
-    app.add_option("-c,--config", files_,
-                   "Pipeline file with listen: (default: $FIRN_CONFIG, /etc/firn/firn.yaml)")
-        ->type_name("FILE")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_flag("--json", json_, "The answer as it is");
+  void Declare(Arguments& arguments) override {
+    arguments.Option("--at", address_, "Its listen address (default: that of the pipeline file)")
+        .Value("HOST:PORT");
+    arguments
+        .Option("-c,--config", files_,
+                "Pipeline file with listen: (default: $FIRN_CONFIG, /etc/firn/firn.yaml)")
+        .Value("FILE")
+        .Repeated();
+    arguments.Flag("--json", json_, "The answer as it is");
   }
 
   Result<ExitCode> Run(Context& context) override {

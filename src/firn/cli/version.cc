@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "firn/base/version.h"
+#include "firn/cli/arguments.h"
 #include "firn/cli/commands.h"
 #include "firn/cli/json_output.h"
 #include "firn/cli/services.h"
@@ -16,7 +16,7 @@ class VersionCommand final : public Command {
   std::string_view name() const override { return "version"; }
   std::string_view summary() const override { return "What this program is and what it is made of"; }
 
-  void Declare(CLI::App& app) override { app.add_flag("--json", json_, "JSON, with every library"); }
+  void Declare(Arguments& arguments) override { arguments.Flag("--json", json_, "JSON, with every library"); }
 
   Result<ExitCode> Run(Context& context) override {
     if (json_) {

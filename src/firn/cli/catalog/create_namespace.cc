@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/catalog/catalog_commands.h"
 #include "firn/cli/catalog/place.h"
 #include "firn/cli/properties_argument.h"
@@ -15,13 +15,12 @@ class CatalogCreateNamespace final : public Command {
   std::string_view name() const override { return "create-namespace"; }
   std::string_view summary() const override { return "Make a namespace"; }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("NAMESPACE", namespace_, "catalog.namespace")->required();
-    app.add_option("--property", properties_, "Property of the namespace; may be repeated")
-        ->type_name("KEY=VALUE")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("NAMESPACE", namespace_, "catalog.namespace").Required();
+    arguments.Option("--property", properties_, "Property of the namespace; may be repeated")
+        .Value("KEY=VALUE")
+        .Repeated();
   }
 
   Result<ExitCode> Run(Context& context) override {

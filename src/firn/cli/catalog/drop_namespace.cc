@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/catalog/catalog_commands.h"
 #include "firn/cli/catalog/place.h"
 #include "firn/cli/table/catalog_access.h"
@@ -14,9 +14,9 @@ class CatalogDropNamespace final : public Command {
   std::string_view name() const override { return "drop-namespace"; }
   std::string_view summary() const override { return "Take an empty namespace out of its catalog"; }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("NAMESPACE", namespace_, "catalog.namespace")->required();
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("NAMESPACE", namespace_, "catalog.namespace").Required();
   }
 
   Result<ExitCode> Run(Context& context) override {

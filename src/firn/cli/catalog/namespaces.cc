@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/catalog/catalog_commands.h"
 #include "firn/cli/catalog/place.h"
 #include "firn/cli/json_output.h"
@@ -19,10 +19,10 @@ class CatalogNamespaces final : public Command {
     return "Namespaces of all catalogs, of one, or below a namespace";
   }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("PLACE", place_, "Catalog or catalog.namespace (default: all catalogs)");
-    app.add_flag("--json", json_, "JSON with stable keys");
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("PLACE", place_, "Catalog or catalog.namespace (default: all catalogs)");
+    arguments.Flag("--json", json_, "JSON with stable keys");
   }
 
   Result<ExitCode> Run(Context& context) override {

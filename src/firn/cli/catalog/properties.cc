@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/catalog/catalog_commands.h"
 #include "firn/cli/catalog/place.h"
 #include "firn/cli/json_output.h"
@@ -17,10 +17,10 @@ class CatalogProperties final : public Command {
   std::string_view name() const override { return "properties"; }
   std::string_view summary() const override { return "Properties of a namespace"; }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("NAMESPACE", namespace_, "catalog.namespace")->required();
-    app.add_flag("--json", json_, "JSON with stable keys");
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("NAMESPACE", namespace_, "catalog.namespace").Required();
+    arguments.Flag("--json", json_, "JSON with stable keys");
   }
 
   Result<ExitCode> Run(Context& context) override {

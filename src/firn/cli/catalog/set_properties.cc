@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/catalog/catalog_commands.h"
 #include "firn/cli/catalog/place.h"
 #include "firn/cli/properties_argument.h"
@@ -16,10 +16,10 @@ class CatalogSetProperties final : public Command {
   std::string_view name() const override { return "set-properties"; }
   std::string_view summary() const override { return "Set properties of a namespace"; }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("NAMESPACE", namespace_, "catalog.namespace")->required();
-    app.add_option("PROPERTY", properties_, "One or more")->type_name("KEY=VALUE")->required();
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("NAMESPACE", namespace_, "catalog.namespace").Required();
+    arguments.Option("PROPERTY", properties_, "One or more").Value("KEY=VALUE").Required();
   }
 
   Result<ExitCode> Run(Context& context) override {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/catalog/catalog_commands.h"
 #include "firn/cli/catalog/place.h"
 #include "firn/cli/table/catalog_access.h"
@@ -15,10 +15,10 @@ class CatalogUnsetProperties final : public Command {
   std::string_view name() const override { return "unset-properties"; }
   std::string_view summary() const override { return "Take properties of a namespace away"; }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("NAMESPACE", namespace_, "catalog.namespace")->required();
-    app.add_option("KEY", keys_, "One or more; one that is not set is no error")->required();
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("NAMESPACE", namespace_, "catalog.namespace").Required();
+    arguments.Option("KEY", keys_, "One or more; one that is not set is no error").Required();
   }
 
   Result<ExitCode> Run(Context& context) override {

@@ -1,7 +1,6 @@
 #include "firn/cli/table/catalog_access.h"
 
-#include <CLI/CLI.hpp>
-
+#include "firn/cli/arguments.h"
 #include "firn/cli/config_files.h"
 #include "firn/cli/services.h"
 #include "firn/pipeline/config_reader.h"
@@ -23,12 +22,12 @@ NamedTable TableIn(const OpenedCatalog& opened, const pipeline::TableName& name)
 
 }  // namespace
 
-void CatalogAccess::Declare(CLI::App& app) {
-  app.add_option("-c,--config", files_,
-                 "File with the catalogs; may be repeated (default: $FIRN_CONFIG, /etc/firn/firn.yaml)")
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+void CatalogAccess::Declare(Arguments& arguments) {
+  arguments
+      .Option("-c,--config", files_,
+              "File with the catalogs; may be repeated (default: $FIRN_CONFIG, /etc/firn/firn.yaml)")
+      .Value("FILE")
+      .Repeated();
 }
 
 Result<pipeline::PipelineFile> CatalogAccess::Read(Context& context) const {

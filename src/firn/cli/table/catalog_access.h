@@ -9,11 +9,9 @@
 #include "firn/iceberg/catalog.h"
 #include "firn/pipeline/pipeline_file.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the name is the library's
-class App;
-}
-
 namespace firn::cli {
+
+class Arguments;
 
 /// A catalog of the files, opened, with the key that table names begin with.
 struct OpenedCatalog {
@@ -32,7 +30,7 @@ struct NamedTable {
 /// not there yet is made only for those that make something in it.
 class CatalogAccess {
  public:
-  void Declare(CLI::App& app);
+  void Declare(Arguments& arguments);
 
   Result<OpenedCatalog> OpenCatalog(Context& context, const std::string& key) const;
   Result<OpenedCatalog> OpenOrMakeCatalog(Context& context, const std::string& key) const;

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/properties_argument.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/column_argument.h"
@@ -16,20 +16,21 @@ class TableCreate final : public Command {
   std::string_view name() const override { return "create"; }
   std::string_view summary() const override { return "Make a table (and its namespace)"; }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("TABLE", table_, "catalog.namespace.table")->required();
-    Repeated(app, "--column", columns_,
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("TABLE", table_, "catalog.namespace.table").Required();
+    Repeated(arguments, "--column", columns_,
              R"("name type" or "name type required", in order; types as in pipeline files)")
-        ->type_name("COLUMN")
-        ->required();
-    Repeated(app, "--partition-by", partition_by_, "day(ts), bucket(16, id), truncate(4, code), name ...")
-        ->type_name("FIELD");
-    Repeated(app, "--sort-by", sort_by_, "name, name desc, bucket(8, id) asc nulls last ...")
-        ->type_name("FIELD");
-    Repeated(app, "--property", properties_, "Table property")->type_name("KEY=VALUE");
-    app.add_option("--format-version", format_version_, "2 (default) or 3")->type_name("N");
-    app.add_flag("--dry-run", dry_run_, "Show the statement and change nothing");
+        .Value("COLUMN")
+        .Required();
+    Repeated(arguments, "--partition-by", partition_by_,
+             "day(ts), bucket(16, id), truncate(4, code), name ...")
+        .Value("FIELD");
+    Repeated(arguments, "--sort-by", sort_by_, "name, name desc, bucket(8, id) asc nulls last ...")
+        .Value("FIELD");
+    Repeated(arguments, "--property", properties_, "Table property").Value("KEY=VALUE");
+    arguments.Option("--format-version", format_version_, "2 (default) or 3").Value("N");
+    arguments.Flag("--dry-run", dry_run_, "Show the statement and change nothing");
   }
 
   Result<ExitCode> Run(Context& context) override {
@@ -47,11 +48,9 @@ class TableCreate final : public Command {
   }
 
  private:
-  static CLI::Option* Repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values,
-                               const std::string& text) {
-    return app.add_option(name, values, text + "; may be repeated")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  static Argument Repeated(Arguments& arguments, const std::string& name, std::vector<std::string>& values,
+                           const std::string& text) {
+    return arguments.Option(name, values, text + "; may be repeated").Repeated();
   }
 
   Result<iceberg::NewTable> Definition() const {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/table_commands.h"
 
@@ -15,10 +15,10 @@ class TableDrop final : public Command {
     return "Take a table out of its catalog; its files stay unless --purge";
   }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("TABLE", table_, "catalog.namespace.table")->required();
-    app.add_flag("--purge", purge_, "Delete its data and metadata files too: this cannot be undone");
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("TABLE", table_, "catalog.namespace.table").Required();
+    arguments.Flag("--purge", purge_, "Delete its data and metadata files too: this cannot be undone");
   }
 
   Result<ExitCode> Run(Context& context) override {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "firn/base/units.h"
+#include "firn/cli/arguments.h"
 #include "firn/cli/json_output.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/table_commands.h"
@@ -36,14 +36,13 @@ class TableFiles final : public Command {
   std::string_view name() const override { return "files"; }
   std::string_view summary() const override { return "Live data and delete files of a snapshot"; }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("TABLE", table_, "catalog.namespace.table")->required();
-    app.add_option("--snapshot", snapshot_id_, "Of this snapshot instead of the current one")
-        ->type_name("ID");
-    app.add_option("--as-of", as_of_, "Of the snapshot that was current then (2026-01-31T10:00:00Z)")
-        ->type_name("TIME");
-    app.add_flag("--json", json_, "JSON with stable keys");
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("TABLE", table_, "catalog.namespace.table").Required();
+    arguments.Option("--snapshot", snapshot_id_, "Of this snapshot instead of the current one").Value("ID");
+    arguments.Option("--as-of", as_of_, "Of the snapshot that was current then (2026-01-31T10:00:00Z)")
+        .Value("TIME");
+    arguments.Flag("--json", json_, "JSON with stable keys");
   }
 
   Result<ExitCode> Run(Context& context) override {

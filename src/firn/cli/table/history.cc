@@ -1,10 +1,10 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "firn/base/time.h"
+#include "firn/cli/arguments.h"
 #include "firn/cli/json_output.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/table_commands.h"
@@ -32,10 +32,10 @@ class TableHistory final : public Command {
     return "When which snapshot became current, rollbacks included";
   }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("TABLE", table_, "catalog.namespace.table")->required();
-    app.add_flag("--json", json_, "JSON with stable keys");
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("TABLE", table_, "catalog.namespace.table").Required();
+    arguments.Flag("--json", json_, "JSON with stable keys");
   }
 
   Result<ExitCode> Run(Context& context) override {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/catalog/place.h"
 #include "firn/cli/json_output.h"
 #include "firn/cli/table/catalog_access.h"
@@ -17,10 +17,10 @@ class TableList final : public Command {
   std::string_view name() const override { return "list"; }
   std::string_view summary() const override { return "Tables of a catalog or namespace"; }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("PLACE", place_, "Catalog or catalog.namespace (default: all catalogs)");
-    app.add_flag("--json", json_, "JSON with stable keys");
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("PLACE", place_, "Catalog or catalog.namespace (default: all catalogs)");
+    arguments.Flag("--json", json_, "JSON with stable keys");
   }
 
   Result<ExitCode> Run(Context& context) override {

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 #include <iterator>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "firn/base/units.h"
+#include "firn/cli/arguments.h"
 #include "firn/cli/counted.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/row_printer.h"
@@ -41,19 +41,18 @@ class TableRead final : public Command {
     return "Rows of a table, with files pruned by partition and bounds";
   }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("TABLE", table_, "catalog.namespace.table")->required();
-    app.add_option("--columns", columns_, "Only these, in this order: a,b,c.d (default: all)")
-        ->type_name("LIST");
-    app.add_option("--where", options_.where, "\"delay > 30 and origin in ('SEA', 'PDX')\"")
-        ->type_name("FILTER");
-    app.add_option("--limit", options_.limit, "At most this many rows")->type_name("N");
-    app.add_option("--snapshot", snapshot_id_, "Of this snapshot instead of the current one")
-        ->type_name("ID");
-    app.add_option("--as-of", as_of_, "Of the snapshot that was current then (2026-01-31T10:00:00Z)")
-        ->type_name("TIME");
-    app.add_option("--format", format_, "table (default), csv or jsonl")->type_name("FORMAT");
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("TABLE", table_, "catalog.namespace.table").Required();
+    arguments.Option("--columns", columns_, "Only these, in this order: a,b,c.d (default: all)")
+        .Value("LIST");
+    arguments.Option("--where", options_.where, "\"delay > 30 and origin in ('SEA', 'PDX')\"")
+        .Value("FILTER");
+    arguments.Option("--limit", options_.limit, "At most this many rows").Value("N");
+    arguments.Option("--snapshot", snapshot_id_, "Of this snapshot instead of the current one").Value("ID");
+    arguments.Option("--as-of", as_of_, "Of the snapshot that was current then (2026-01-31T10:00:00Z)")
+        .Value("TIME");
+    arguments.Option("--format", format_, "table (default), csv or jsonl").Value("FORMAT");
   }
 
   Result<ExitCode> Run(Context& context) override {

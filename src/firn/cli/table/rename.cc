@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/table_commands.h"
 #include "firn/pipeline/table_definition.h"
@@ -16,10 +16,10 @@ class TableRename final : public Command {
     return "Give a table another name or namespace in its catalog; its files stay where they are";
   }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("TABLE", from_, "catalog.namespace.table")->required();
-    app.add_option("NEW", to_, "catalog.namespace.table; the namespace must exist")->required();
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("TABLE", from_, "catalog.namespace.table").Required();
+    arguments.Option("NEW", to_, "catalog.namespace.table; the namespace must exist").Required();
   }
 
   Result<ExitCode> Run(Context& context) override {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/json_output.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/table_commands.h"
@@ -18,11 +18,11 @@ class TableSchema final : public Command {
     return "Columns with ids, types and notes, nested ones indented";
   }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("TABLE", table_, "catalog.namespace.table")->required();
-    app.add_option("--id", schema_id_, "Another schema of the table's history")->type_name("N");
-    app.add_flag("--json", json_, "Iceberg's schema JSON");
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("TABLE", table_, "catalog.namespace.table").Required();
+    arguments.Option("--id", schema_id_, "Another schema of the table's history").Value("N");
+    arguments.Flag("--json", json_, "Iceberg's schema JSON");
   }
 
   Result<ExitCode> Run(Context& context) override {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "firn/base/time.h"
 #include "firn/base/units.h"
+#include "firn/cli/arguments.h"
 #include "firn/cli/json_output.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/table_commands.h"
@@ -42,10 +42,10 @@ class TableShow final : public Command {
     return "A table at a glance: where it is, layout, columns, properties";
   }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("TABLE", table_, "catalog.namespace.table")->required();
-    app.add_flag("--json", json_, "The whole table metadata as JSON, with its location");
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("TABLE", table_, "catalog.namespace.table").Required();
+    arguments.Flag("--json", json_, "The whole table metadata as JSON, with its location");
   }
 
   Result<ExitCode> Run(Context& context) override {

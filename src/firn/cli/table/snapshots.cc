@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "firn/base/time.h"
 #include "firn/base/units.h"
+#include "firn/cli/arguments.h"
 #include "firn/cli/json_output.h"
 #include "firn/cli/table/catalog_access.h"
 #include "firn/cli/table/table_commands.h"
@@ -40,10 +40,10 @@ class TableSnapshots final : public Command {
     return "Snapshots, oldest first: what each commit added, and by which pipeline";
   }
 
-  void Declare(CLI::App& app) override {
-    access_.Declare(app);
-    app.add_option("TABLE", table_, "catalog.namespace.table")->required();
-    app.add_flag("--json", json_, "JSON with the whole summaries");
+  void Declare(Arguments& arguments) override {
+    access_.Declare(arguments);
+    arguments.Option("TABLE", table_, "catalog.namespace.table").Required();
+    arguments.Flag("--json", json_, "JSON with the whole summaries");
   }
 
   Result<ExitCode> Run(Context& context) override {
