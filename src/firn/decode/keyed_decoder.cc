@@ -254,7 +254,7 @@ class KeyedDecoder : public Decoder {
   }
 
   /// The value's cells, and the key's where those are null.
-  Result<ArrayPtr> Choose(const std::string& name, ArrayPtr value, ArrayPtr key) const {
+  Result<ArrayPtr> Choose(const std::string& name, const ArrayPtr& value, const ArrayPtr& key) const {
     if (name == kRescuedColumn && key != nullptr) return JoinRescued(value.get(), *key);
     if (value == nullptr || key == nullptr) return value != nullptr ? value : key;
     if (value->null_count() == 0) return value;

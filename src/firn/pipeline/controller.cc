@@ -364,7 +364,7 @@ Status Controller::RefreshTables() {
   for (auto& [table, load] : loads) {
     Result<iceberg::LoadedTable> loaded = load.get();
     if (!loaded.ok() && loaded.error().retry() == RetryHint::kYes) {
-      loaded = Persist<iceberg::LoadedTable>([&table = table] { return table->Load().get(); });
+      loaded = Persist<iceberg::LoadedTable>([&run = *table] { return run.Load().get(); });
     }
     Status refreshed = table->Refresh(std::move(loaded));
     if (!refreshed.ok()) FIRN_TRY(TableFailed(*table, std::move(refreshed).error()));
@@ -601,7 +601,7 @@ Status Controller::ServeRefusal() {
 
 // --- batches
 
-Status Controller::Cut(CutOrder order) {
+Status Controller::Cut(const CutOrder& order) {
   for (auto& [id, table] : tables_) {
     if (order.all || order.targets.contains(id)) table->Cut();
   }

@@ -90,7 +90,7 @@ class Controller {
   std::string FailureText() const;
 
   // --- batches
-  Status Cut(CutOrder order);
+  Status Cut(const CutOrder& order);
   Status CutDue();
   std::set<uint32_t> Due();
   Status SubmitAll();

@@ -521,7 +521,8 @@ void Lane::PublishWaiting() {
   int64_t bytes = 0;
   for (const auto& [id, slot] : slots_) {
     for (const Waiting& waiting : slot.waiting)
-      bytes += 1 + record::PayloadBytes(waiting.raw) + static_cast<int64_t>(kBytesPerRecord * waiting.raw.size());
+      bytes +=
+          1 + record::PayloadBytes(waiting.raw) + static_cast<int64_t>(kBytesPerRecord * waiting.raw.size());
   }
   waiting_bytes_.store(bytes, std::memory_order_relaxed);
 }

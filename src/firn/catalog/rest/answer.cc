@@ -131,7 +131,7 @@ std::optional<std::string> ParseTokenError(std::string_view body) {
   auto code = iceberg::FindString(*root, "error");
   if (!code.ok() || !*code) return std::nullopt;
   auto description = iceberg::FindString(*root, "error_description");
-  if (!description.ok() || !*description) return **code;
+  if (!description.ok() || !*description) return std::move(code).value();
   return fmt::format("{}: {}", **code, **description);
 }
 

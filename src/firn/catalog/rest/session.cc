@@ -53,8 +53,8 @@ http::HttpRequest Session::Prepare(const Call& call) const {
   request.headers.emplace_back("Accept", "application/json");
   if (!call.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
   for (const auto& [name, value] : headers_) {
-    const auto same = [&name = name](const auto& header) {
-      return ::strcasecmp(header.first.c_str(), name.c_str()) == 0;
+    const auto same = [&wanted = name](const auto& header) {
+      return ::strcasecmp(header.first.c_str(), wanted.c_str()) == 0;
     };
     std::erase_if(request.headers, same);  // what the user configured wins over what we would send
     request.headers.emplace_back(name, value);

@@ -137,7 +137,9 @@ Result<T> Get(const json& object, const char* key) {
 
 }  // namespace
 
-std::string EncodePositionMap(const record::Positions& positions) { return EncodePositions(positions).dump(); }
+std::string EncodePositionMap(const record::Positions& positions) {
+  return EncodePositions(positions).dump();
+}
 
 Result<record::Positions> DecodePositionMap(std::string_view text) {
   const json sources = json::parse(text, nullptr, /*allow_exceptions=*/false);

@@ -91,8 +91,8 @@ class SampleSchemas {
     std::erase_if(all, [](const WriterSchemaPtr& writer) { return writer->schema == nullptr; });
     if (all.empty() && schemas_ != nullptr) {
       auto latest = schemas_->Latest();
-      if (latest.ok() && (*latest)->schema != nullptr) all.push_back(*std::move(latest));
       if (!latest.ok() && latest.error().kind() != ErrorKind::kNotFound) return std::move(latest).error();
+      if (latest.ok() && (*latest)->schema != nullptr) all.push_back(*std::move(latest));
     }
     return all;
   }

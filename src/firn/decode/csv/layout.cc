@@ -12,7 +12,6 @@
 namespace firn::decode {
 
 using iceberg::NestedField;
-using iceberg::TypeId;
 
 namespace {
 

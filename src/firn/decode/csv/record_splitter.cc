@@ -34,8 +34,8 @@ bool RecordSplitter::Fill() {
   begin_ = 0;
   const size_t size = buffer_.size();
   buffer_.resize(size + kChunkBytes);
-  Result<size_t> read = stream_->Read(buffer_.data() + size, kChunkBytes);
-  if (!read.ok()) status_ = std::move(read).error();
+  const Result<size_t> read = stream_->Read(buffer_.data() + size, kChunkBytes);
+  if (!read.ok()) status_ = read.error();
   buffer_.resize(size + (read.ok() ? *read : 0));
   stream_ended_ = !read.ok() || *read == 0;
   return !stream_ended_;

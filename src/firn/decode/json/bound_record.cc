@@ -11,7 +11,6 @@
 namespace firn::decode {
 
 using iceberg::NestedField;
-using iceberg::Type;
 using iceberg::TypeId;
 
 namespace {

@@ -12,7 +12,6 @@
 
 namespace firn::decode {
 
-using iceberg::Type;
 using iceberg::TypeId;
 
 namespace {

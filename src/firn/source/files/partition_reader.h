@@ -51,7 +51,7 @@ class PartitionReader {
   /// False when there is no file to read.
   Result<bool> OpenNext(std::vector<record::RawBatch>* out);
   std::optional<OpenFile> NextFile();
-  Status Open(OpenFile file, std::vector<record::RawBatch>* out);
+  Status Open(const OpenFile& file, std::vector<record::RawBatch>* out);
   Status Read(const PollBudget& budget, std::vector<record::RawBatch>* out);
   void HandOut(record::RawBatch batch, bool more, std::vector<record::RawBatch>* out);
   void Finish(const FileId& file, std::vector<record::RawBatch>* out);
