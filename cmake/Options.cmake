@@ -67,7 +67,8 @@ endif()
 
 if(FIRN_SANITIZE)
   # -fno-sanitize=vptr: the wheel's libraries hide the type information it wants to compare.
-  add_compile_options(-fsanitize=${FIRN_SANITIZE} -O1)
+  # Unoptimised: optimising instrumented code takes twice the time to build and saves a minute of the tests.
+  add_compile_options(-fsanitize=${FIRN_SANITIZE})
   add_link_options(-fsanitize=${FIRN_SANITIZE})
   if(FIRN_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize=vptr -fno-sanitize-recover=all)
