@@ -1,10 +1,10 @@
 # The only ways in which this tree makes targets: firn_library, firn_test, firn_executable, firn_fuzzer.
 
-include(GNUInstallDirs)
-
 # The wheel's libparquet exports OpenSSL's symbols without versions. The system's libssl finds its own libcrypto only if
 # libcrypto stands before libparquet in the executable's search order, so both are named first and kept even where unused.
 set(FIRN_LINK_FIRST -Wl,--no-as-needed -lssl -lcrypto -Wl,--as-needed)
+
+include(Precompiled)
 
 function(_firn_register_tests)
   foreach(file IN LISTS ARGN)
@@ -24,6 +24,7 @@ function(firn_library)
     add_library(${arg_NAME} STATIC ${arg_SOURCES})
     target_include_directories(${arg_NAME} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(${arg_NAME} PUBLIC ${arg_DEPS} PRIVATE firn_warnings)
+    firn_reuse_pch(${arg_NAME} firn_pch)
   else()
     add_library(${arg_NAME} INTERFACE)
     target_include_directories(${arg_NAME} INTERFACE ${CMAKE_SOURCE_DIR}/src)
@@ -50,6 +51,7 @@ function(firn_test)
   target_link_options(${arg_NAME} PRIVATE ${FIRN_LINK_FIRST})
   target_link_libraries(${arg_NAME} PRIVATE firn_warnings firn_test_main ${arg_DEPS} dep::gtest)
   target_compile_definitions(${arg_NAME} PRIVATE FIRN_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  firn_reuse_pch(${arg_NAME} firn_test_pch)
   add_test(NAME ${arg_NAME}
     COMMAND ${arg_NAME} --gtest_brief=1 --gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${arg_NAME}.xml
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR})

@@ -60,6 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       std::abort();
     return 0;
   }
-  for (const pipeline::PipelineSetup& setup : file->pipelines) RequireDefinable(setup.config.table);
+  for (const pipeline::PipelineSetup& setup : file->pipelines) {
+    for (const pipeline::TableConfig& table : setup.config.tables) RequireDefinable(table);
+  }
   return 0;
 }

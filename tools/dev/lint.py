@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -30,6 +31,17 @@ def reached(root: Path, file: Path) -> frozenset[Path]:
         found.add(current)
         todo += [root / "src" / name for name in INCLUDE.findall(current.read_text())]
     return frozenset(found)
+
+
+PRECOMPILED = re.compile(r"-Winvalid-pch |-Xclang -include(?:-pch)? -Xclang \S*cmake_pch\S* ")
+
+
+def commands(build: Path) -> list[dict]:
+    """How each file is compiled, without precompiled headers: they may not be there yet."""
+    entries = json.loads((build / "compile_commands.json").read_text())
+    for entry in entries:
+        entry["command"] = PRECOMPILED.sub("", entry["command"])
+    return entries
 
 
 def fingerprint(root: Path, file: Path, command: str) -> str:
@@ -57,7 +69,8 @@ def main() -> int:
     root = arguments.root
 
     todo = {}
-    for entry in json.loads((arguments.build / "compile_commands.json").read_text()):
+    entries = commands(arguments.build)
+    for entry in entries:
         file = Path(entry["file"])
         if file.is_relative_to(root / "src") and not file.name.endswith("_test.cc"):
             mark = CLEAN / fingerprint(root, file, entry["command"].replace(str(arguments.build), "build"))
@@ -66,8 +79,9 @@ def main() -> int:
     CLEAN.mkdir(parents=True, exist_ok=True)
 
     findings = 0
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        running = {pool.submit(look_at, arguments.build, file): file for file in todo}
+    with tempfile.TemporaryDirectory(prefix="firn-lint-") as database, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        (Path(database) / "compile_commands.json").write_text(json.dumps(entries))
+        running = {pool.submit(look_at, Path(database), file): file for file in todo}
         for done in concurrent.futures.as_completed(running):
             file, said = running[done], done.result()
             if said:

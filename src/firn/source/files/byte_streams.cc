@@ -34,7 +34,7 @@ class ObjectStream final : public record::ByteStream {
   Result<size_t> Read(char* out, size_t length) override {
     if (at_ == chunk_.size()) FIRN_TRY(NextChunk());
     const size_t taken = std::min(length, chunk_.size() - at_);
-    std::memcpy(out, chunk_.data() + at_, taken);
+    if (taken > 0) std::memcpy(out, chunk_.data() + at_, taken);  // at the end there is no chunk
     at_ += taken;
     return taken;
   }
