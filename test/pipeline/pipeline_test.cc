@@ -356,5 +356,29 @@ TEST_F(PipelineTest, RecordsWaitForASchemaThatIsAwayAndAStopDoesNot) {
   ExpectAllOnce();
 }
 
+TEST_F(PipelineTest, AStoreThatFailsWhileRowsAreWrittenEndsTheRunAndTheNextOneBringsThemOnce) {
+  Produce(400);
+  store_->FailNext(store::StoreOp::kCreate, ".parquet", Error(ErrorKind::kUnavailable, "the store is away"));
+  auto result = CatchUp();
+  EXPECT_EQ(result.end, PipelineEnd::kFailed) << "rows may be in a writer: the records are not decoded again";
+  EXPECT_NE(result.message.find("the store is away"), std::string::npos) << result.message;
+  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
+  ExpectAllOnce();
+}
+
+TEST_F(PipelineTest, TheStoreIsNotAskedForTheMetadataFileWithEveryCommit) {
+  std::atomic<int> asked = 0;
+  store_->SetHook([&](store::StoreOp op, store::FaultTime, const std::string& location) -> Status {
+    if (op == store::StoreOp::kHead && location.ends_with(".metadata.json")) ++asked;
+    return Ok();
+  });
+  config_.commit.max_records = 50;
+  Produce(1000);
+  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
+  EXPECT_GT(Snapshots(), 3);
+  EXPECT_LE(asked, 2) << "before and after the request, once";
+  store_->SetHook(nullptr);
+}
+
 }  // namespace
 }  // namespace firn::pipeline

@@ -70,12 +70,6 @@ class Checker {
 
 namespace internal {
 
-/// Unknown keys of `node` become problems with the nearest known key.
-bool CheckKeys(const Node& node, const std::vector<std::string>& known,
-               const std::vector<std::string>& prefixes,
-               const std::vector<std::pair<std::string, std::string>>& retired, Problems& problems);
-void CheckOneOf(Checker& check, const std::vector<std::string>& keys, bool required);
-
 template <typename M>
 struct Unwrapped {
   using type = M;
@@ -83,6 +77,86 @@ struct Unwrapped {
 template <typename V>
 struct Unwrapped<std::optional<V>> {
   using type = V;
+};
+
+/// Reads one key into the struct at `out`.
+class FieldReader {
+ public:
+  virtual ~FieldReader() = default;
+  virtual bool Read(const Node& node, Problems& problems, void* out) const = 0;
+};
+
+/// What a schema does that does not depend on the struct it fills; compiled once.
+class SchemaKeys {
+ public:
+  struct Field {
+    std::string key;
+    FieldDoc line;  ///< its path is filled in by Describe
+    std::shared_ptr<const DescribedType> type;
+    std::shared_ptr<const FieldReader> reader;
+  };
+  using TextMap = std::map<std::string, std::string>;
+  struct Prefix {
+    std::string prefix;
+    std::string doc;
+    std::function<TextMap&(void*)> map;
+  };
+  using Check = std::function<void(const void*, Checker&)>;
+
+  void Add(std::string key, std::string doc, bool required, std::string default_text,
+           std::shared_ptr<const DescribedType> type, std::shared_ptr<const FieldReader> reader);
+  void Add(Prefix prefix) { prefixed_.push_back(std::move(prefix)); }
+  void AddRetired(std::string key, std::string instead);
+  void AddCheck(Check check) { checks_.push_back(std::move(check)); }
+  void AddOneOf(std::vector<std::string> keys, bool required);
+
+  bool Read(const Node& node, Problems& problems, void* out) const;
+  void Describe(const std::string& path, std::vector<FieldDoc>* out) const;
+
+ private:
+  bool CheckKeys(const Node& node, Problems& problems) const;
+  bool ReadPrefixed(const Node::Entry& entry, Problems& problems, void* out) const;
+  const Prefix* FindPrefix(std::string_view key) const;
+
+  std::vector<Field> fields_;
+  std::vector<Prefix> prefixed_;
+  std::vector<std::pair<std::string, std::string>> retired_;
+  std::vector<Check> checks_;
+};
+
+template <typename T, typename M>
+class MemberReader final : public FieldReader {
+ public:
+  using V = typename Unwrapped<M>::type;
+
+  MemberReader(M T::* member, TypePtr<V> type) : member_(member), type_(std::move(type)) {}
+
+  bool Read(const Node& node, Problems& problems, void* out) const override {
+    M& member = static_cast<T*>(out)->*member_;
+    if constexpr (std::is_same_v<M, V>) {
+      return type_->Read(node, problems, &member);
+    } else {
+      V value{};
+      if (!type_->Read(node, problems, &value)) return false;
+      member = std::move(value);
+      return true;
+    }
+  }
+
+  /// As one would write it; empty: none.
+  std::string ShowDefault() const {
+    const T defaults{};
+    const M& member = defaults.*member_;
+    if constexpr (std::is_same_v<M, V>) {
+      return type_->Show(member);
+    } else {
+      return member ? type_->Show(*member) : std::string();
+    }
+  }
+
+ private:
+  M T::* member_;
+  TypePtr<V> type_;
 };
 
 }  // namespace internal
@@ -96,147 +170,54 @@ class Schema {
   template <typename M>
   Schema&& Field(std::string key, M T::* member, const TypePtr<typename internal::Unwrapped<M>::type>& type,
                  std::string doc, std::string default_text = {}) && {
-    Add(std::move(key), member, type, std::move(doc), false, std::move(default_text));
+    auto reader = std::make_shared<internal::MemberReader<T, M>>(member, type);
+    if (default_text.empty()) default_text = reader->ShowDefault();
+    keys_.Add(std::move(key), std::move(doc), false, std::move(default_text), type, std::move(reader));
     return std::move(*this);
   }
   /// A key that must be written.
   template <typename M>
   Schema&& Required(std::string key, M T::* member,
                     const TypePtr<typename internal::Unwrapped<M>::type>& type, std::string doc) && {
-    Add(std::move(key), member, type, std::move(doc), true, {});
+    auto reader = std::make_shared<internal::MemberReader<T, M>>(member, type);
+    keys_.Add(std::move(key), std::move(doc), true, {}, type, std::move(reader));
     return std::move(*this);
   }
   /// Every key that begins with `prefix` ("header."): the rest of the key names a text of the map.
   Schema&& Prefixed(std::string prefix, std::map<std::string, std::string> T::* member, std::string doc) && {
-    prefixed_.push_back({std::move(prefix), member, std::move(doc)});
+    keys_.Add({std::move(prefix), std::move(doc),
+               [member](void* out) -> auto& { return static_cast<T*>(out)->*member; }});
     return std::move(*this);
   }
   /// A key of former versions: an error that says what to write instead.
   Schema&& Retired(std::string key, std::string instead) && {
-    retired_.emplace_back(std::move(key), std::move(instead));
+    keys_.AddRetired(std::move(key), std::move(instead));
     return std::move(*this);
   }
   /// At most one of these keys.
-  Schema&& Exclusive(const std::vector<std::string>& keys) && {
-    checks_.push_back([keys](const T&, Checker& check) { internal::CheckOneOf(check, keys, false); });
+  Schema&& Exclusive(std::vector<std::string> keys) && {
+    keys_.AddOneOf(std::move(keys), false);
     return std::move(*this);
   }
-  Schema&& ExactlyOneOf(const std::vector<std::string>& keys) && {
-    checks_.push_back([keys](const T&, Checker& check) { internal::CheckOneOf(check, keys, true); });
+  Schema&& ExactlyOneOf(std::vector<std::string> keys) && {
+    keys_.AddOneOf(std::move(keys), true);
     return std::move(*this);
   }
   /// Runs after all keys were read without a problem: contradictions between keys.
   Schema&& Check(std::function<void(const T&, Checker&)> check) && {
-    checks_.push_back(std::move(check));
+    keys_.AddCheck([check = std::move(check)](const void* value, Checker& checker) {
+      check(*static_cast<const T*>(value), checker);
+    });
     return std::move(*this);
   }
 
-  bool Read(const Node& node, Problems& problems, T* out) const {
-    if (!node.is_map() && !node.is_null()) {
-      problems.Add(node, internal::WrongKind(node, "map"));
-      return false;
-    }
-    bool good = internal::CheckKeys(node, Keys(), Prefixes(), retired_, problems);
-    for (const auto& field : fields_) good &= ReadField(field, node, problems, out);
-    for (const auto& [key, place, value] : node.Entries()) {
-      if (const PrefixEntry* entry = FindPrefix(key)) good &= ReadPrefixed(*entry, key, value, problems, out);
-    }
-    if (!good) return false;
-    Checker checker(node, problems);
-    for (const auto& check : checks_) check(*out, checker);
-    return !checker.failed();
-  }
+  bool Read(const Node& node, Problems& problems, T* out) const { return keys_.Read(node, problems, out); }
 
   /// Appends the keys, and those below them; `path` is that of the map itself, empty for the root.
-  void Describe(const std::string& path, std::vector<FieldDoc>* out) const {
-    const std::string below = path.empty() ? "" : path + ".";
-    for (const auto& field : fields_) field.describe(below + field.key, out);
-    for (const auto& entry : prefixed_)
-      out->push_back({below + entry.prefix + "<name>", "text", false, {}, {}, entry.doc});
-  }
+  void Describe(const std::string& path, std::vector<FieldDoc>* out) const { keys_.Describe(path, out); }
 
  private:
-  struct FieldEntry {
-    std::string key;
-    std::string doc;
-    bool required;
-    std::function<bool(const Node&, Problems&, T*)> read;
-    std::function<void(const std::string&, std::vector<FieldDoc>*)> describe;
-  };
-
-  struct PrefixEntry {
-    std::string prefix;
-    std::map<std::string, std::string> T::* member;
-    std::string doc;
-  };
-
-  const PrefixEntry* FindPrefix(std::string_view key) const {
-    for (const auto& entry : prefixed_) {
-      if (key.size() > entry.prefix.size() && key.starts_with(entry.prefix)) return &entry;
-    }
-    return nullptr;
-  }
-
-  static bool ReadPrefixed(const PrefixEntry& entry, const std::string& key, const Node& value,
-                           Problems& problems, T* out) {
-    std::string text;
-    if (!Text({.allow_empty = true})->Read(value, problems, &text)) return false;
-    ((*out).*(entry.member))[key.substr(entry.prefix.size())] = std::move(text);
-    return true;
-  }
-
-  std::vector<std::string> Prefixes() const {
-    std::vector<std::string> prefixes;
-    for (const auto& entry : prefixed_) prefixes.push_back(entry.prefix);
-    return prefixes;
-  }
-
-  template <typename M>
-  void Add(std::string key, M T::* member, const TypePtr<typename internal::Unwrapped<M>::type>& type,
-           std::string doc, bool required, std::string default_text) {
-    using V = typename internal::Unwrapped<M>::type;
-    FieldEntry entry;
-    entry.key = std::move(key);
-    entry.doc = doc;
-    entry.required = required;
-    entry.read = [member, type](const Node& node, Problems& problems, T* out) {
-      V value{};
-      if constexpr (std::is_same_v<M, V>) value = std::move((*out).*member);
-      const bool good = type->Read(node, problems, &value);
-      if (good || std::is_same_v<M, V>) (*out).*member = std::move(value);
-      return good;
-    };
-    if constexpr (std::is_same_v<M, V>) {
-      if (!required && default_text.empty()) default_text = type->Show(T{}.*member);
-    } else if (!required && default_text.empty() && (T{}.*member).has_value()) {
-      default_text = type->Show(*(T{}.*member));
-    }
-    FieldDoc line{{}, type->name(), required, std::move(default_text), type->allowed(), std::move(doc)};
-    entry.describe = [type, line = std::move(line)](const std::string& path, std::vector<FieldDoc>* out) {
-      out->push_back(line);
-      out->back().path = path;
-      type->Describe(path, out);
-    };
-    fields_.push_back(std::move(entry));
-  }
-
-  static bool ReadField(const FieldEntry& field, const Node& node, Problems& problems, T* out) {
-    const std::optional<Node> child = node.Find(field.key);
-    if (child) return field.read(*child, problems, out);
-    if (field.required) problems.Add(node, "the key \"" + field.key + "\" is missing: " + field.doc);
-    return !field.required;
-  }
-
-  std::vector<std::string> Keys() const {
-    std::vector<std::string> keys;
-    for (const auto& field : fields_) keys.push_back(field.key);
-    return keys;
-  }
-
-  std::vector<FieldEntry> fields_;
-  std::vector<PrefixEntry> prefixed_;
-  std::vector<std::pair<std::string, std::string>> retired_;
-  std::vector<std::function<void(const T&, Checker&)>> checks_;
+  internal::SchemaKeys keys_;
 };
 
 namespace internal {

@@ -26,20 +26,25 @@ struct FieldDoc {
   std::string doc;
 };
 
+/// How a type is documented, whatever it is of.
+class DescribedType {
+ public:
+  virtual ~DescribedType() = default;
+  virtual std::string name() const = 0;
+  virtual std::string allowed() const { return {}; }
+  /// The keys below this value, their paths begin with `path`.
+  virtual void Describe(const std::string& /*path*/, std::vector<FieldDoc>* /*out*/) const {}
+};
+
 /// How a T is read from a Node, checked, shown and documented. Immutable; shared by the schemas that use it.
 template <typename T>
-class Type {
+class Type : public DescribedType {
  public:
-  virtual ~Type() = default;
   /// Reads `node` into `out`. False after adding what is wrong to `problems`; `out` is then unspecified but
   /// valid.
   virtual bool Read(const Node& node, Problems& problems, T* out) const = 0;
-  virtual std::string name() const = 0;
-  virtual std::string allowed() const { return {}; }
   /// As one would write it; empty when there is nothing to show.
   virtual std::string Show(const T& value) const = 0;
-  /// The keys below this value, their paths begin with `path`.
-  virtual void Describe(const std::string& /*path*/, std::vector<FieldDoc>* /*out*/) const {}
 };
 
 template <typename T>

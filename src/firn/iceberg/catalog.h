@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -29,6 +30,8 @@ struct LoadedTable {
   std::string metadata_location;
   std::shared_ptr<const TableMetadata> metadata;
   std::shared_ptr<store::Store> store;
+  /// Of the file at `metadata_location`, where the catalog wrote or read it itself.
+  std::optional<int64_t> metadata_bytes = std::nullopt;
 };
 
 /// One atomic change of one table. `base` is the state the updates were computed from.

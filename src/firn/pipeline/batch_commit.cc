@@ -53,6 +53,17 @@ void SortLetters(std::vector<record::DeadLetter>& letters) {
   });
 }
 
+// A courtesy to people: an answer that does not come is no failure of the batch.
+std::optional<int64_t> MetadataBytes(const commit::CommitOutcome& outcome, bool ask) {
+  const iceberg::LoadedTable* table = nullptr;
+  if (const auto* committed = std::get_if<commit::Committed>(&outcome)) table = &committed->table;
+  if (const auto* already = std::get_if<commit::AlreadyCommitted>(&outcome)) table = &already->table;
+  if (table == nullptr) return std::nullopt;
+  if (table->metadata_bytes || !ask) return table->metadata_bytes;
+  const auto info = table->store->Head(table->metadata_location);
+  return info.ok() ? std::optional(info->size_bytes) : std::nullopt;
+}
+
 }  // namespace
 
 BatchReport CommitPart(BatchPart part, const record::PositionRanges& ranges,
@@ -84,6 +95,7 @@ BatchReport CommitPart(BatchPart part, const record::PositionRanges& ranges,
   }
   if (context.committer != nullptr) report.outcome = context.committer->CommitBatch(batch, abort);
   report.commit_ms = ElapsedMs(*context.clock, commit_ns);
+  if (report.outcome) report.metadata_bytes = MetadataBytes(*report.outcome, context.asks_metadata_size);
   return report;
 }
 

@@ -33,8 +33,9 @@ struct BatchReport {
   int64_t unknown_fields_ignored = 0;
   int64_t data_files = 0;
   int64_t data_file_bytes = 0;
-  int64_t finish_ms = 0;  ///< closing the files
-  int64_t commit_ms = 0;  ///< dead letters and commit
+  int64_t finish_ms = 0;                  ///< closing the files
+  int64_t commit_ms = 0;                  ///< dead letters and commit
+  std::optional<int64_t> metadata_bytes;  ///< of the table's new metadata file, where it was told
 };
 
 struct BatchCommitContext {
@@ -43,6 +44,8 @@ struct BatchCommitContext {
   std::string letters_id;           ///< see LettersId
   runtime::Executor* io = nullptr;  ///< closes files
   runtime::Clock* clock = nullptr;
+  /// Where the catalog does not tell the size of the metadata file, the store is asked (MetadataWatch).
+  bool asks_metadata_size = false;
 };
 
 /// The end of a batch's life, on the committer thread: close the files (on the I/O pool), commit the dead

@@ -34,11 +34,8 @@ CatchUp::~CatchUp() {
   source_->Close();
 }
 
-void CatchUp::StartLane(LaneConfig config, const DecoderFactory& make_decoder, Sorter sorter,
-                        TargetPtr unrouted, TableOffer offer) {
-  const uint32_t target = *config.only_target;
-  lane_ = std::make_unique<Lane>(std::move(config), *source_, make_decoder, std::move(sorter),
-                                 std::move(unrouted));
+void CatchUp::Start(std::unique_ptr<Lane> lane, uint32_t target, TableOffer offer) {
+  lane_ = std::move(lane);
   lane_->Start();
   lane_->Offer(target, std::move(offer));
   lane_->Resume(/*drop_waiting=*/false);

@@ -31,8 +31,8 @@ class CatchUp {
   CatchUp(std::unique_ptr<source::Source> source, record::Positions from);
   ~CatchUp();
 
-  void StartLane(LaneConfig config, const DecoderFactory& make_decoder, Sorter sorter, TargetPtr unrouted,
-                 TableOffer offer);
+  /// `lane`: of the source of this read, not started (LaneMaker::ForOne).
+  void Start(std::unique_ptr<Lane> lane, uint32_t target, TableOffer offer);
   /// Serves source and lane. An error is the end of the table.
   Status Serve();
   std::vector<TableRequest> TakeRequests() { return lane_->TakeRequests(); }

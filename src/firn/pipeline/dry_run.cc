@@ -204,7 +204,7 @@ Result<std::string> DryRun(const PipelineConfig& config, const PipelineDeps& dep
   FIRN_TRY(source->Open());
   FIRN_ASSIGN(auto positions, SamplePositions(config, deps, *source));
   FIRN_TRY(source->Subscribe(/*bounded=*/true));
-  FIRN_ASSIGN(auto sample, ReadSample(*source, positions, sample_records, kSampleWaitMs));
+  FIRN_ASSIGN(auto sample, ReadSample(*source, positions, sample_records, kSampleWaitMs, *deps.clock));
   source->Close();
   TargetBook book(config);
   FIRN_ASSIGN(auto sorted, SortSample(config, deps, book, router, std::move(sample)));

@@ -90,7 +90,7 @@ Result<std::vector<record::RawBatch>> SampleFromStart(const PipelineDeps& deps, 
   FIRN_TRY(source->Open());
   FIRN_ASSIGN(auto start, ConfiguredStart(*source));
   FIRN_TRY(source->Subscribe(/*bounded=*/true));
-  FIRN_ASSIGN(auto batches, ReadSample(*source, start, records, kInferenceWaitMs));
+  FIRN_ASSIGN(auto batches, ReadSample(*source, start, records, kInferenceWaitMs, *deps.clock));
   source->Close();
   const bool empty = std::ranges::all_of(batches, [](const auto& batch) { return batch.size() == 0; });
   if (empty) {

@@ -6,7 +6,7 @@
 
 #include "firn/base/result.h"
 #include "firn/commit/protocol/shared_read.h"
-#include "firn/pipeline/lane.h"
+#include "firn/pipeline/lane_protocol.h"
 
 namespace firn::pipeline {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "firn/runtime/clock.h"
+#include "firn/pipeline/catch_up.h"
 
 namespace firn::pipeline {
 
@@ -13,11 +13,13 @@ namespace {
 
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int kPollMs = 100;
+constexpr int64_t kTableSampleRecords = 10'000;
+constexpr int64_t kTableSampleWaitMs = 10'000;
 
 }  // namespace
 
 Result<std::vector<record::RawBatch>> ReadSample(source::Source& source, const record::Positions& positions,
-                                                 int64_t records, int64_t wait_ms) {
+                                                 int64_t records, int64_t wait_ms, runtime::Clock& clock) {
   std::vector<record::SourcePartition> partitions;
   for (const auto& [partition, position] : positions) partitions.push_back(partition);
   FIRN_ASSIGN(auto bounds, source.Bounds(partitions));
@@ -30,8 +32,8 @@ Result<std::vector<record::RawBatch>> ReadSample(source::Source& source, const r
   FIRN_TRY(source.Start(positions));
   std::vector<record::RawBatch> sample;
   int64_t taken = 0;
-  const int64_t end_ns = runtime::SystemClock().MonotonicNs() + wait_ms * kNsPerMs;
-  while (taken < records && !open.empty() && runtime::SystemClock().MonotonicNs() < end_ns) {
+  const int64_t end_ns = clock.MonotonicNs() + wait_ms * kNsPerMs;
+  while (taken < records && !open.empty() && clock.MonotonicNs() < end_ns) {
     FIRN_ASSIGN(auto events, source.PollControl(0));
     for (const auto& event : events) {
       if (const auto* trouble = std::get_if<source::SourceTrouble>(&event);
@@ -56,6 +58,24 @@ Result<std::vector<record::RawBatch>> ReadSample(source::Source& source, const r
     }
   }
   return sample;
+}
+
+Result<SampleRecords> SampleOfTable(const PipelineDeps& deps, const LaneMaker& maker, const TargetPtr& target,
+                                    const commit::PendingFrom& missing) {
+  record::Positions from;
+  for (const auto& [partition, next] : missing) from[partition] = {next, {}, std::nullopt};
+  FIRN_ASSIGN(auto source, CatchUp::Subscribe(deps, from));
+  FIRN_ASSIGN(auto read, ReadSample(*source, from, kTableSampleRecords, kTableSampleWaitMs, *deps.clock));
+  source->Close();
+  FIRN_ASSIGN(auto sorter, maker.MakeSorter());
+  auto sample = std::make_shared<std::vector<record::RawBatch>>();
+  for (record::RawBatch& raw : read) {
+    Sorted sorted = sorter.Sort(std::move(raw));
+    for (SortedRecords& part : sorted.parts) {
+      if (part.target == target) sample->push_back(std::move(part.raw));
+    }
+  }
+  return SampleRecords(std::move(sample));
 }
 
 }  // namespace firn::pipeline

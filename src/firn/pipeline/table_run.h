@@ -17,10 +17,14 @@
 #include "firn/obs/log.h"
 #include "firn/pipeline/batch_commit.h"
 #include "firn/pipeline/control_table.h"
-#include "firn/pipeline/lane.h"
+#include "firn/pipeline/dead_letter_limit.h"
+#include "firn/pipeline/lane_protocol.h"
 #include "firn/pipeline/pipeline.h"
 #include "firn/pipeline/pipeline_metrics.h"
 #include "firn/pipeline/status_board.h"
+#include "firn/pipeline/table_fill.h"
+#include "firn/pipeline/table_opening.h"
+#include "firn/pipeline/table_progress.h"
 #include "firn/pipeline/table_setup.h"
 #include "firn/pipeline/target.h"
 
@@ -40,6 +44,9 @@ struct TableServices {
   bool sole = false;  ///< the pipeline has this one table (route::Router::sole)
 };
 
+/// Share of the memory limit from which batches are cut early and the lanes are held back.
+inline constexpr double kFlushPressure = 0.7;
+
 /// Something the control thread must know of.
 struct TableNews {
   bool opened = false;
@@ -48,15 +55,17 @@ struct TableNews {
   int64_t valid_through_ms = 0;
   std::optional<commit::FenceMismatch> refused;  ///< by the fence: everything is read again
   std::optional<Error> fatal;                    ///< the pipeline cannot go on, not only this table
+  bool any() const { return opened || view_changed || committed || refused || fatal; }
 };
 
 /// One table's life in one run: opened when its first record comes, fed by the lanes' parts, committed batch
 /// by batch, its schema changed when records ask for it, until the run ends or it fails. The records that go
 /// to no table have one as well, which only commits letters.
 ///
-/// At most one batch commits (`in_flight_`) and one fills (in the lanes, plus `carry_`). Commits, changes and
-/// opening run on the committers' pool, never two of them at a time: one committer per table. Everything else
-/// is the control thread's. Poll tells what has come to an end; an error of it is the end of the table.
+/// At most one batch commits (`in_flight_`) and one fills (in the lanes, plus what TableFill holds). Commits,
+/// changes and opening run on the committers' pool, never two of them at a time: one committer per table.
+/// Everything else is the control thread's. Poll tells what has come to an end; an error of it is the end of
+/// the table.
 class TableRun {
  public:
   TableRun(TargetPtr target, const TableServices& services);
@@ -66,10 +75,8 @@ class TableRun {
 
   // --- opening
 
-  /// Records to infer columns from, asked for when the table is to be made and has no declared columns.
-  using Sample = std::function<Result<std::shared_ptr<const std::vector<record::RawBatch>>>()>;
-  /// `known`: what the control table knows of it. Poll tells the outcome.
-  void Open(Sample sample, std::optional<commit::Complete::KnownTable> known, std::string cluster_id);
+  /// OpenTable, again and again while the catalog cannot be reached. Poll tells the outcome.
+  void Open(OpenOrder order);
   /// At once, on this thread (the pipeline's only table).
   Status OpenNow(const InferColumns& infer);
   /// Positions as the table has them now. Nothing may be in flight.
@@ -82,8 +89,8 @@ class TableRun {
   /// missing from there on.
   Status Take(BatchPart part, const record::Positions& read);
   /// What was left out of the table, first position per partition.
-  void LeftOut(const commit::PendingFrom& missing);
-  bool filling() const { return target_->records.load(std::memory_order_relaxed) > 0 || carry_.records > 0; }
+  void LeftOut(const commit::PendingFrom& missing) { fill_.LeftOut(missing); }
+  bool filling() const { return target_->records.load(std::memory_order_relaxed) > 0 || carry().records > 0; }
   bool OverLimits() const;
   /// The interval counts from the first record of the batch.
   int64_t AgeMs();
@@ -113,7 +120,7 @@ class TableRun {
 
   /// The table takes part no more; what it has not committed is missing from there on.
   void Fail(Error error);
-  void ShowTrouble(const Error& error);
+  void ShowTrouble(const Error& error) { progress_.Trouble(error); }
   const std::optional<Error>& failed() const { return failed_; }
   bool opened() const { return view_ != nullptr || target_->name.empty(); }
   const TargetPtr& target() const { return target_; }
@@ -126,50 +133,33 @@ class TableRun {
   std::string uuid() const { return view_ == nullptr ? std::string() : view_->table.metadata->table_uuid; }
   TableOffer Offer() const;
   int64_t bytes_filling() const {
-    return target_->bytes.load(std::memory_order_relaxed) + carry_.input_bytes;
+    return target_->bytes.load(std::memory_order_relaxed) + carry().input_bytes;
   }
   int64_t writers_in_flight() const { return writers_in_flight_; }
-  bool touches(const std::vector<record::SourcePartition>& partitions) const;
-  const BatchPart& carry() const { return carry_; }
+  bool touches(const std::vector<record::SourcePartition>& partitions) const {
+    return fill_.touches(partitions);
+  }
+  const BatchPart& carry() const { return fill_.carry(); }
 
-  /// What is not committed and left the lanes; without partitions that the table is behind in.
-  void AddPendingTo(commit::PendingFrom& pending) const;
+  // --- see TableFill
 
-  // --- behind the shared read
-
-  const commit::PendingFrom& behind() const { return behind_; }
-  /// The same with the table's own positions, where those are further.
-  commit::PendingFrom MissingFrom() const;
-  void SetBehind(const commit::PendingFrom& behind);
-  /// The lanes take its records from `joins` on; what they bring is held until the own read has come there.
-  void Join(std::map<record::SourcePartition, int64_t> joins);
-  /// The own read has come there.
-  void Joined();
-  /// The own read is given up; the lanes hold nothing of the table. It stays behind.
-  void AbandonJoin();
-  bool joining() const { return !joins_.empty(); }
+  void AddPendingTo(commit::PendingFrom& pending) const { fill_.AddPendingTo(pending); }
+  const commit::PendingFrom& behind() const { return fill_.behind(); }
+  commit::PendingFrom MissingFrom() const { return fill_.MissingFrom(positions_); }
+  void Join(std::map<record::SourcePartition, int64_t> joins) { fill_.Join(std::move(joins)); }
+  void Joined() { fill_.Joined(); }
+  void AbandonJoin() { fill_.AbandonJoin(); }
+  bool joining() const { return fill_.joining(); }
 
  private:
-  struct Opened {
-    iceberg::LoadedTable table;
-    record::Positions positions;
-    int64_t epoch = 0;
-    std::string how;
-    std::vector<std::string> notes;
-  };
   struct Changed {
     iceberg::LoadedTable table;
     std::vector<record::RefusedChange> refused;
     std::string summary;
   };
-  struct OpenOrder {
-    Sample sample;
-    std::optional<commit::Complete::KnownTable> known;
-    std::string cluster_id;
-  };
 
-  Result<Opened> OpenTable(const OpenOrder& order);
   Status MakeCommitter();
+  void StartOpening();
   Status PollOpen(TableNews& news);
   Status PollChange(TableNews& news);
   void StartChange();
@@ -178,12 +168,8 @@ class TableRun {
                      TableNews& news);
   Status Adopt(const iceberg::LoadedTable& table, TableNews& news);
   Status View(const iceberg::LoadedTable& table);
-  Status CheckDeadLetterRatio(const BatchPart& part, int64_t records);
   std::vector<commit::EndObservation> Reachable(const std::vector<commit::EndObservation>& observed,
                                                 const record::PositionRanges& ranges) const;
-  void CloseGap();
-  void WatchMetadata(const iceberg::LoadedTable& table);
-  void Publish(const std::function<void(TableStatus&)>& change);
 
   const TargetPtr target_;
   const TableServices& services_;
@@ -191,38 +177,26 @@ class TableRun {
   TableConfig config_;  ///< of the rule, with the table's own name
   std::shared_ptr<iceberg::Catalog> catalog_;
   std::unique_ptr<commit::Committer> committer_;
-  std::optional<TableMetrics> metrics_;
+  TableProgress progress_;
 
   TableViewPtr view_;
   record::Positions positions_;  ///< where the table stands
   int64_t epoch_ = 0;
   std::optional<Error> failed_;
-  int64_t trouble_until_ns_ = 0;
   std::vector<record::RefusedChange> refused_changes_;
 
-  std::optional<std::future<Result<Opened>>> open_;
+  std::optional<std::future<Result<TableOpened>>> open_;
   OpenOrder open_order_;
   int64_t retry_open_ns_ = 0;  ///< 0: no
   std::optional<std::future<Result<Changed>>> change_;
   std::deque<record::SchemaDelta> wanted_;
 
-  BatchPart carry_;
-  record::Positions reached_;   ///< how far the read had come with the last part
+  TableFill fill_;
   int64_t batch_begin_ns_ = 0;  ///< 0: nothing fills
   int64_t filled_ms_ = 0;
   std::optional<std::future<BatchReport>> in_flight_;
-  record::PositionRanges in_flight_taken_;
   int64_t writers_in_flight_ = 0;
-  int64_t window_records_ = 0;  ///< of fail_above
-  int64_t window_bad_ = 0;
-  bool told_of_metadata_ = false;
-
-  commit::PendingFrom behind_;
-  std::map<record::SourcePartition, int64_t> joins_;
-  BatchPart held_;  ///< from the lanes, above joins_
-  record::Positions held_reached_;
-  bool closing_gap_ = false;    ///< the own read has come to joins_; its last part is in carry_ or in flight
-  bool gap_in_flight_ = false;  ///< that part is in the batch in flight
+  DeadLetterLimit dead_letter_limit_;
 };
 
 }  // namespace firn::pipeline

@@ -107,8 +107,10 @@ Result<LoadedTable> SqlCatalog::LoadAt(const TableIdentifier& table, const std::
   LoadedTable loaded;
   loaded.identifier = table;
   loaded.metadata_location = metadata_location;
-  FIRN_ASSIGN_CTX(loaded.metadata, metadata_files_.Read(*metadata_store, metadata_location),
+  FIRN_ASSIGN_CTX(auto file, metadata_files_.Read(*metadata_store, metadata_location),
                   "table " + table.ToString());
+  loaded.metadata = std::move(file.metadata);
+  loaded.metadata_bytes = file.bytes;
   FIRN_ASSIGN(loaded.store, deps_.stores->Resolve(loaded.metadata->location, access_));
   return loaded;
 }
@@ -206,15 +208,15 @@ Result<LoadedTable> SqlCatalog::CreateTable(const TableIdentifier& table,
                   "table " + table.ToString());
   FIRN_ASSIGN(auto table_store, deps_.stores->Resolve(metadata.location, access_));
   store::AttemptFiles files(table_store);
-  auto location = iceberg::WriteMetadataFile(*table_store, metadata, "", deps_.ids->Uuid(), files);
-  if (!location.ok()) {
+  auto written = iceberg::WriteMetadataFile(*table_store, metadata, "", deps_.ids->Uuid(), files);
+  if (!written.ok()) {
     files.Delete(store::DefinitelyRejected::NeverSubmitted());
-    return std::move(location).error().WithContext("table " + table.ToString());
+    return std::move(written).error().WithContext("table " + table.ToString());
   }
-  FIRN_TRY(InsertNew(table, *location, files));
+  FIRN_TRY(InsertNew(table, written->location, files));
   auto shared = std::make_shared<const TableMetadata>(std::move(metadata));
-  metadata_files_.Keep(*location, shared);
-  return LoadedTable{table, *location, shared, table_store};
+  metadata_files_.Keep(written->location, {shared, written->bytes});
+  return LoadedTable{table, written->location, shared, table_store, written->bytes};
 }
 
 Status SqlCatalog::InsertNew(const TableIdentifier& table, const std::string& location,
@@ -276,13 +278,13 @@ CatalogCommitResult SqlCatalog::CommitTable(const TableCommit& commit) {
 CatalogCommitResult SqlCatalog::Publish(const LoadedTable& base, TableMetadata next) {
   std::string context = "table " + base.identifier.ToString();
   store::AttemptFiles files(base.store);
-  auto location =
+  auto written =
       iceberg::WriteMetadataFile(*base.store, next, base.metadata_location, deps_.ids->Uuid(), files);
-  if (!location.ok()) {
+  if (!written.ok()) {
     files.Delete(store::DefinitelyRejected::NeverSubmitted());
-    return CommitRejected{std::move(location).error().WithContext(context)};
+    return CommitRejected{std::move(written).error().WithContext(context)};
   }
-  auto swapped = rows_.Swap(base.identifier, base.metadata_location, *location);
+  auto swapped = rows_.Swap(base.identifier, base.metadata_location, written->location);
   if (!swapped.ok() && !ChangedNothing(swapped.error().kind())) {
     return CommitUnknown{AsUnknown(swapped.error()).WithContext(context)};
   }
@@ -294,9 +296,9 @@ CatalogCommitResult SqlCatalog::Publish(const LoadedTable& base, TableMetadata n
   if (auto stored = AfterStored(); !stored.ok())
     return CommitUnknown{AsUnknown(stored.error()).WithContext(context)};
   auto metadata = std::make_shared<const TableMetadata>(std::move(next));
-  metadata_files_.Keep(*location, metadata);
+  metadata_files_.Keep(written->location, {metadata, written->bytes});
   iceberg::DeleteDroppedMetadata(*base.store, *base.metadata, *metadata);
-  return CommitDone{{base.identifier, *location, metadata, base.store}};
+  return CommitDone{{base.identifier, written->location, metadata, base.store, written->bytes}};
 }
 
 }  // namespace firn::catalog::sql
