@@ -293,6 +293,23 @@ TEST_F(CommitterTest, ARefusalOfASecondCopyAsTheLastAnswerRemovesNoFile) {
   EXPECT_EQ(LivePaths(), std::vector<std::string>{batch.files[0].file_path});
 }
 
+TEST_F(CommitterTest, ARefusalThatWasNotTheCatalogsIsRecognisedAsOurOwnCommit) {
+  catalog_->FailNextCommits({CommitFault::kBlocked});
+  const TableBatch batch = Batch(0, 10);
+  Expect<AlreadyCommitted>(Make().CommitBatch(batch, {}));
+  EXPECT_EQ(LivePaths(), std::vector<std::string>{batch.files[0].file_path});
+  EXPECT_TRUE(Exists(batch.files[0].file_path));
+}
+
+TEST_F(CommitterTest, ARefusalThatWasNotTheCatalogsRemovesNoFileWhereNobodyCanLook) {
+  catalog_->FailNextCommits({CommitFault::kBlocked});
+  catalog_->BeforeCommit([&] { catalog_->FailNextLoads(1); });
+  const TableBatch batch = Batch(0, 10);
+  Expect<Rejected>(Make().CommitBatch(batch, {}));
+  EXPECT_EQ(LivePaths(), std::vector<std::string>{batch.files[0].file_path});
+  EXPECT_TRUE(Exists(batch.files[0].file_path));
+}
+
 TEST_F(CommitterTest, AnUnreachableCatalogIsWaitedFor) {
   catalog_->FailNextLoads(5);
   Expect<Committed>(Make().CommitBatch(Batch(0, 10), {}));
@@ -332,6 +349,24 @@ TEST_F(CommitterTest, TheMarkerPinsStartsOnlyWhereTheTableHasNone) {
   EXPECT_EQ(CurrentProgress().positions.at(kP1).next, 7);
   Expect<AlreadyCommitted>(committer.CommitStart(more, {}));
   EXPECT_EQ(Table()->snapshots.size(), 2U);
+}
+
+TEST_F(CommitterTest, AnotherWorkersMarkerIsNotTakenForOurOwn) {
+  catalog_->FailNextCommits({CommitFault::kNone, CommitFault::kRequestLost});
+  catalog_->BeforeCommit([&] {
+    catalog_->BeforeCommit({});
+    Expect<Committed>(Make().CommitStart({{kP1, {7, kLog, std::nullopt}}}, {}));
+  });
+  Expect<Committed>(Make().CommitStart({{kP0, {5, kLog, std::nullopt}}}, {}));
+  EXPECT_EQ(CurrentProgress().positions.at(kP0).next, 5);
+  EXPECT_EQ(CurrentProgress().positions.at(kP1).next, 7);
+}
+
+TEST_F(CommitterTest, AMarkerWhoseAnswerIsLostIsCommittedOnce) {
+  catalog_->FailNextCommits({CommitFault::kAnswerLost});
+  Expect<AlreadyCommitted>(Make().CommitStart({{kP0, {5, kLog, std::nullopt}}}, {}));
+  EXPECT_EQ(Table()->snapshots.size(), 1U);
+  EXPECT_EQ(CurrentProgress().positions.at(kP0).next, 5);
 }
 
 TEST_F(CommitterTest, ValidThroughIsTheNewestObservationThatThePositionsReach) {
