@@ -4,7 +4,7 @@
 REPORTS=$ROOT/build/reports
 
 FAST_LANES="check unit python"
-ALL_LANES="check unit python jvm asan tsan"
+ALL_LANES="check unit python jvm faults asan tsan"
 
 # The parts with threads of their own; the others are covered by the address sanitizer.
 TSAN_TESTS="firn_pipeline_scenarios_test firn_runtime_test firn_obs_test firn_record_test firn_commit_protocol_test firn_commit_test firn_pipeline_test"
@@ -107,12 +107,12 @@ lane_tsan() {
   run_ctest tsan -R "^(${TSAN_TESTS// /|})\$" -LE no_sanitizer
 }
 
-# The whole program, as it is shipped. Failures are in the report; only "no test ran" (5) and worse end the lane.
+# The whole program, as it is shipped or with its fault points. Failures are in the report; only "no test ran" (5) and worse end the lane.
 run_pytest() {
   local lane=$1 status=0
   shift
   cd "$ROOT"
-  FIRN_DEPS_DIR=$DEPS_DIR FIRN_BIN=$ROOT/build/release/bin/firn \
+  FIRN_DEPS_DIR=$DEPS_DIR FIRN_BIN=$ROOT/build/release/bin/firn FIRN_FAULTS_BIN=$ROOT/build/faults/bin/firn \
     "$VENV/bin/python" -m pytest -q --junitxml="$REPORTS/$lane/pytest.xml" "$@" </dev/null || status=$?
   ((status <= 1))
 }
@@ -121,7 +121,7 @@ lane_python() {
   deps_test
   deps_s3
   timed_build release firn firn_source_driver firn_s3_driver
-  run_pytest python -m "not jvm"
+  run_pytest python -m "not jvm and not faults"
 }
 
 lane_jvm() {
@@ -132,5 +132,15 @@ lane_jvm() {
   deps_rck
   deps_flights
   timed_build release firn firn_source_driver firn_s3_driver
-  run_pytest jvm -m jvm
+  run_pytest jvm -m "jvm and not faults"
+}
+
+# Kills and other faults at every named point. Only the program is built with them, and nothing else runs beside these tests.
+lane_faults() {
+  deps_test
+  deps_s3
+  deps_kafka
+  deps_rck
+  timed_build faults firn
+  run_pytest faults -m faults test/faults
 }
