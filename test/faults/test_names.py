@@ -10,7 +10,7 @@ from test_kills import CASES
 
 def test_the_matrix_kills_at_every_point_of_the_header():
     assert list(POINTS) == names_in_header()
-    visited = {case.split("-")[0] for case in CASES} - {"without_static_membership"}
+    visited = {case.split("-")[0] for case in CASES if "@" not in case} - {"without_static_membership"}
     assert visited == set(names_in_header())
 
 
