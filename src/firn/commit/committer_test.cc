@@ -258,6 +258,10 @@ TEST_F(CommitterTest, UnknownThatStaysUnknownKeepsEveryFileAndNamesThem) {
   const auto unknown = Expect<UnknownOutcome>(Make().CommitBatch(batch, {}));
   EXPECT_NE(std::ranges::find(unknown.files, batch.files[0].file_path), unknown.files.end());
   for (const std::string& file : unknown.files) EXPECT_TRUE(Exists(file)) << file;
+  const Error stop = StopOnUnknown(unknown);
+  EXPECT_EQ(stop.kind(), ErrorKind::kDataLoss) << "exit code 3";
+  for (const std::string& file : unknown.files)
+    EXPECT_NE(stop.message().find(file), std::string::npos) << file;
 }
 
 TEST_F(CommitterTest, ARefusalRemovesTheFiles) {
@@ -333,6 +337,7 @@ TEST_F(CommitterTest, AStopWhileCommittingLeavesTheFilesAsACrashWould) {
   const TableBatch batch = Batch(0, 10);
   const auto unknown = Expect<UnknownOutcome>(Make().CommitBatch(batch, abort.get_token()));
   EXPECT_EQ(unknown.error.kind(), ErrorKind::kCancelled);
+  EXPECT_EQ(StopOnUnknown(unknown).kind(), ErrorKind::kCancelled);
   EXPECT_TRUE(Exists(batch.files[0].file_path));
 }
 
