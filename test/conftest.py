@@ -16,6 +16,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if JVM_FIXTURES & set(item.fixturenames):
             item.add_marker(pytest.mark.jvm)
+        if "test/faults/" in item.nodeid or item.nodeid.startswith("faults/"):
+            item.add_marker(pytest.mark.faults)
 
 
 @pytest.fixture(scope="session")

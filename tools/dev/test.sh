@@ -5,7 +5,7 @@ REPORTS=$ROOT/build/reports
 
 FAST_LANES="check unit python"
 # Without unit: asan runs the same tests, and a third full build would buy nothing.
-FULL_LANES="check python jvm asan tsan"
+FULL_LANES="check python jvm faults asan tsan"
 ALL_LANES="unit $FULL_LANES"
 
 # The parts with threads of their own; the others are covered by the address sanitizer.
@@ -109,12 +109,12 @@ lane_tsan() {
   run_ctest tsan -R "^(${TSAN_TESTS// /|})\$" -LE no_sanitizer
 }
 
-# The whole program, as it is shipped. Failures are in the report; only "no test ran" (5) and worse end the lane.
+# The whole program, as it is shipped or with its fault points. Failures are in the report; only "no test ran" (5) and worse end the lane.
 run_pytest() {
   local lane=$1 status=0
   shift
   cd "$ROOT"
-  FIRN_DEPS_DIR=$DEPS_DIR FIRN_BIN=$ROOT/build/release/bin/firn \
+  FIRN_DEPS_DIR=$DEPS_DIR FIRN_BIN=$ROOT/build/release/bin/firn FIRN_FAULTS_BIN=$ROOT/build/faults/bin/firn \
     "$VENV/bin/python" -m pytest -q --junitxml="$REPORTS/$lane/pytest.xml" "$@" </dev/null || status=$?
   ((status <= 1))
 }
@@ -123,7 +123,7 @@ lane_python() {
   deps_test
   deps_s3
   timed_build release firn firn_source_driver firn_s3_driver
-  run_pytest python -m "not jvm"
+  run_pytest python -m "not jvm and not faults"
 }
 
 lane_jvm() {
@@ -134,5 +134,15 @@ lane_jvm() {
   deps_rck
   deps_flights
   timed_build release firn firn_source_driver firn_s3_driver
-  run_pytest jvm -m jvm
+  run_pytest jvm -m "jvm and not faults"
+}
+
+# Kills and other faults at every named point. Only the program is built with them, and nothing else runs beside these tests.
+lane_faults() {
+  deps_test
+  deps_s3
+  deps_kafka
+  deps_rck
+  timed_build faults firn
+  run_pytest faults -m faults test/faults
 }

@@ -9,6 +9,7 @@
 #include "firn/cli/commands.h"
 #include "firn/cli/output.h"
 #include "firn/cli/table/table_commands.h"
+#include "firn/runtime/fault_point.h"
 #include "firn/runtime/limits.h"
 #include "firn/runtime/signals.h"
 
@@ -18,6 +19,10 @@ firn::cli::ExitCode RunFirn(int argc, char** argv) {
   firn::app::Program program;
   firn::cli::FileOutput out(STDOUT_FILENO);
   firn::cli::FileOutput err(STDERR_FILENO);
+  if (const firn::Status armed = firn::runtime::ArmFaultsFromEnvironment(); !armed.ok()) {
+    err.Write(fmt::format("firn: {}\n", armed.error().ToString()));
+    return firn::cli::ExitCodeOf(armed.error());
+  }
   firn::cli::Context context{program, out, err};
   firn::cli::CommandLine line;
   line.Add(firn::cli::MakeInitCommand());

@@ -109,10 +109,11 @@ class Committer::Attempt {
   }
 
  private:
-  // A try that may have been applied: the head it was pinned to.
+  // A try that may have been applied: what it would have left in the history, and the head it was pinned to.
   struct Doubt {
+    std::string commit_id;
     std::optional<int64_t> pinned_parent;
-    bool refused = false;  ///< what came was a refusal that may have been that of a second copy
+    bool refused = false;  ///< what came was a refusal, of a second copy or in words not the catalog's
   };
 
   // At once, and every ten seconds; lost races are nothing to speak of until they last.
@@ -167,12 +168,21 @@ class Committer::Attempt {
     commit_id_ = CommitId(owner_.config_.pipeline_id, table_uuid_, owner_.config_.branch, ranges_);
     if (progress && progress->commit_id == commit_id_ && !marker_)
       return AlreadyCommitted{base, progress->snapshot_id};
-    if (auto found = ResolveDoubts(table)) return AlreadyCommitted{base, *found};
+    const std::optional<int64_t> found = ResolveDoubts(table);
+    // Whether a marker is in is seen by the positions alone: all start markers of a pipeline, whatever their
+    // partitions, look the same in the history.
+    if (found && !marker_) return AlreadyCommitted{base, *found};
     const record::Positions none;
     if (auto mismatch = CheckFence(progress ? progress->positions : none, ranges_)) {
       return Reject(Error(ErrorKind::kConflict, mismatch->ToString()), mismatch);
     }
     return std::nullopt;
+  }
+
+  // Whether the table has positions of every partition of the marker.
+  bool IsKnown(const TableMetadata& table) const {
+    auto progress = FindProgress(table, owner_.config_.pipeline_id, owner_.config_.branch);
+    return progress.ok() && UnknownPartitions(*progress).empty();
   }
 
   // Start positions of the partitions that the table does not know.
@@ -189,7 +199,7 @@ class Committer::Attempt {
   std::optional<int64_t> ResolveDoubts(const TableMetadata& table) {
     std::optional<int64_t> found;
     std::erase_if(doubts_, [&](const Doubt& doubt) {
-      auto search = FindCommit(table, owner_.config_.branch, owner_.config_.pipeline_id, commit_id_,
+      auto search = FindCommit(table, owner_.config_.branch, owner_.config_.pipeline_id, doubt.commit_id,
                                doubt.pinned_parent);
       if (const auto* hit = std::get_if<CommitFound>(&search)) found = hit->snapshot_id;
       return std::holds_alternative<CommitAbsent>(search);
@@ -214,25 +224,27 @@ class Committer::Attempt {
   }
   std::optional<CommitOutcome> OnAnswer(iceberg::CommitConflict& conflict, std::optional<int64_t> parent) {
     last_error_ = std::move(conflict.error);
-    if (conflict.may_be_echo) {
-      doubts_.push_back({parent, /*refused=*/true});
-      doubted_ = true;
-    }
+    if (conflict.may_be_echo) AddDoubt(parent, /*refused=*/true);
     return std::nullopt;
   }
   std::optional<CommitOutcome> OnAnswer(iceberg::CommitUnknown& unknown, std::optional<int64_t> parent) {
     last_error_ = std::move(unknown.error);
-    doubts_.push_back({parent, /*refused=*/false});
-    doubted_ = true;
+    AddDoubt(parent, /*refused=*/false);
     return std::nullopt;
   }
-  std::optional<CommitOutcome> OnAnswer(iceberg::CommitRejected& rejected,
-                                        std::optional<int64_t> /*parent*/) {
+  std::optional<CommitOutcome> OnAnswer(iceberg::CommitRejected& rejected, std::optional<int64_t> parent) {
+    if (rejected.may_have_passed) AddDoubt(parent, /*refused=*/true);
     if (rejected.error.retry() == RetryHint::kYes) {
       last_error_ = std::move(rejected.error);
       return std::nullopt;
     }
+    if (auto outcome = LastLook()) return outcome;
     return Reject(std::move(rejected.error), std::nullopt);
+  }
+
+  void AddDoubt(std::optional<int64_t> parent, bool refused) {
+    doubts_.push_back({commit_id_, parent, refused});
+    doubted_ = true;
   }
 
   std::optional<CommitOutcome> BuildFailed(Error error) {
@@ -325,7 +337,7 @@ class Committer::Attempt {
     auto loaded = owner_.catalog_->LoadTable(owner_.config_.table);
     if (!loaded.ok() || loaded->metadata->table_uuid != table_uuid_) return std::nullopt;
     auto found = ResolveDoubts(*loaded->metadata);
-    if (!found) return std::nullopt;
+    if (!found || (marker_ && !IsKnown(*loaded->metadata))) return std::nullopt;
     return AlreadyCommitted{*std::move(loaded), *found};
   }
 

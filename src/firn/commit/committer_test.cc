@@ -258,6 +258,10 @@ TEST_F(CommitterTest, UnknownThatStaysUnknownKeepsEveryFileAndNamesThem) {
   const auto unknown = Expect<UnknownOutcome>(Make().CommitBatch(batch, {}));
   EXPECT_NE(std::ranges::find(unknown.files, batch.files[0].file_path), unknown.files.end());
   for (const std::string& file : unknown.files) EXPECT_TRUE(Exists(file)) << file;
+  const Error stop = StopOnUnknown(unknown);
+  EXPECT_EQ(stop.kind(), ErrorKind::kDataLoss) << "exit code 3";
+  for (const std::string& file : unknown.files)
+    EXPECT_NE(stop.message().find(file), std::string::npos) << file;
 }
 
 TEST_F(CommitterTest, ARefusalRemovesTheFiles) {
@@ -293,6 +297,23 @@ TEST_F(CommitterTest, ARefusalOfASecondCopyAsTheLastAnswerRemovesNoFile) {
   EXPECT_EQ(LivePaths(), std::vector<std::string>{batch.files[0].file_path});
 }
 
+TEST_F(CommitterTest, ARefusalThatWasNotTheCatalogsIsRecognisedAsOurOwnCommit) {
+  catalog_->FailNextCommits({CommitFault::kBlocked});
+  const TableBatch batch = Batch(0, 10);
+  Expect<AlreadyCommitted>(Make().CommitBatch(batch, {}));
+  EXPECT_EQ(LivePaths(), std::vector<std::string>{batch.files[0].file_path});
+  EXPECT_TRUE(Exists(batch.files[0].file_path));
+}
+
+TEST_F(CommitterTest, ARefusalThatWasNotTheCatalogsRemovesNoFileWhereNobodyCanLook) {
+  catalog_->FailNextCommits({CommitFault::kBlocked});
+  catalog_->BeforeCommit([&] { catalog_->FailNextLoads(1); });
+  const TableBatch batch = Batch(0, 10);
+  Expect<Rejected>(Make().CommitBatch(batch, {}));
+  EXPECT_EQ(LivePaths(), std::vector<std::string>{batch.files[0].file_path});
+  EXPECT_TRUE(Exists(batch.files[0].file_path));
+}
+
 TEST_F(CommitterTest, AnUnreachableCatalogIsWaitedFor) {
   catalog_->FailNextLoads(5);
   Expect<Committed>(Make().CommitBatch(Batch(0, 10), {}));
@@ -316,6 +337,7 @@ TEST_F(CommitterTest, AStopWhileCommittingLeavesTheFilesAsACrashWould) {
   const TableBatch batch = Batch(0, 10);
   const auto unknown = Expect<UnknownOutcome>(Make().CommitBatch(batch, abort.get_token()));
   EXPECT_EQ(unknown.error.kind(), ErrorKind::kCancelled);
+  EXPECT_EQ(StopOnUnknown(unknown).kind(), ErrorKind::kCancelled);
   EXPECT_TRUE(Exists(batch.files[0].file_path));
 }
 
@@ -332,6 +354,24 @@ TEST_F(CommitterTest, TheMarkerPinsStartsOnlyWhereTheTableHasNone) {
   EXPECT_EQ(CurrentProgress().positions.at(kP1).next, 7);
   Expect<AlreadyCommitted>(committer.CommitStart(more, {}));
   EXPECT_EQ(Table()->snapshots.size(), 2U);
+}
+
+TEST_F(CommitterTest, AnotherWorkersMarkerIsNotTakenForOurOwn) {
+  catalog_->FailNextCommits({CommitFault::kNone, CommitFault::kRequestLost});
+  catalog_->BeforeCommit([&] {
+    catalog_->BeforeCommit({});
+    Expect<Committed>(Make().CommitStart({{kP1, {7, kLog, std::nullopt}}}, {}));
+  });
+  Expect<Committed>(Make().CommitStart({{kP0, {5, kLog, std::nullopt}}}, {}));
+  EXPECT_EQ(CurrentProgress().positions.at(kP0).next, 5);
+  EXPECT_EQ(CurrentProgress().positions.at(kP1).next, 7);
+}
+
+TEST_F(CommitterTest, AMarkerWhoseAnswerIsLostIsCommittedOnce) {
+  catalog_->FailNextCommits({CommitFault::kAnswerLost});
+  Expect<AlreadyCommitted>(Make().CommitStart({{kP0, {5, kLog, std::nullopt}}}, {}));
+  EXPECT_EQ(Table()->snapshots.size(), 1U);
+  EXPECT_EQ(CurrentProgress().positions.at(kP0).next, 5);
 }
 
 TEST_F(CommitterTest, ValidThroughIsTheNewestObservationThatThePositionsReach) {

@@ -41,4 +41,8 @@ struct Rejected {
 };
 using CommitOutcome = std::variant<Committed, AlreadyCommitted, ConflictExhausted, UnknownOutcome, Rejected>;
 
+/// What ends the run when an outcome stays unknown: kDataLoss (exit code 3), with the files that were kept.
+/// kCancelled stays what it is: nobody waited for the answer.
+Error StopOnUnknown(const UnknownOutcome& unknown);
+
 }  // namespace firn::commit

@@ -57,7 +57,10 @@ struct CommitUnknown {
                 ///< history
 };
 struct CommitRejected {
-  Error error;  ///< definitely not applied, and the same request will not be
+  Error error;  ///< not applied, and the same request will not be
+  /// It was not the catalog that refused (a firewall, a proxy), and what it did with the request before is
+  /// not known: files of the commit may go only when the history shows that it is not in.
+  bool may_have_passed = false;
 };
 using CatalogCommitResult = std::variant<CommitDone, CommitConflict, CommitUnknown, CommitRejected>;
 

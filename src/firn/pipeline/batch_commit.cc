@@ -46,6 +46,11 @@ Result<std::vector<iceberg::DataFile>> FinishFiles(BatchPart& part, runtime::Exe
   return files;
 }
 
+Status AfterLetters() {
+  FIRN_FAULT_POINT(dead_letters_after_commit);
+  return Ok();
+}
+
 // The letters of all lanes, each partition's in offset order.
 void SortLetters(std::vector<record::DeadLetter>& letters) {
   std::ranges::stable_sort(letters, {}, [](const record::DeadLetter& letter) {
@@ -86,6 +91,7 @@ BatchReport CommitPart(BatchPart part, const record::PositionRanges& ranges,
   if (!part.dead_letters.empty()) {
     SortLetters(part.dead_letters);
     Status letters = context.control->WriteLetters(context.letters_id, part.dead_letters, ranges, abort);
+    if (letters.ok()) letters = AfterLetters();
     if (!letters.ok()) {
       commit::Committer::RemoveUnsubmitted(batch, part.store);
       report.failed = std::move(letters).error();

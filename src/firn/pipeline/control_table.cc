@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "firn/runtime/fault_point.h"
+
 namespace firn::pipeline {
 
 namespace {
@@ -47,7 +49,9 @@ Result<ControlTable::State> ControlTable::Store(const std::string& pipeline_id, 
     return std::vector<iceberg::Update>{iceberg::update::SetProperties{
         {{commit::CompleteKey(pipeline_id), commit::EncodeComplete(*merged)}}}};
   };
+  FIRN_FAULT_POINT(bound_before_write);
   FIRN_ASSIGN_CTX(auto table, committer->Change(plan, abort), sink_.context());
+  FIRN_FAULT_POINT(bound_after_write);
   return State{table.metadata->table_uuid, std::move(merged)};
 }
 

@@ -22,8 +22,7 @@ constexpr int kMaxRounds = 10;
 Error OutcomeError(const commit::CommitOutcome& outcome) {
   if (const auto* rejected = std::get_if<commit::Rejected>(&outcome)) return rejected->error;
   if (const auto* conflict = std::get_if<commit::ConflictExhausted>(&outcome)) return conflict->error;
-  const auto& unknown = std::get<commit::UnknownOutcome>(outcome);
-  return Error(ErrorKind::kUnknownOutcome, unknown.error.ToString());
+  return commit::StopOnUnknown(std::get<commit::UnknownOutcome>(outcome));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ Status CommitMarker(const StartContext& context, const Positions& start) {
     return Ok();
   if (auto* rejected = std::get_if<commit::Rejected>(&outcome)) return std::move(rejected->error);
   if (auto* conflict = std::get_if<commit::ConflictExhausted>(&outcome)) return std::move(conflict->error);
-  return std::move(std::get<commit::UnknownOutcome>(outcome).error);
+  return commit::StopOnUnknown(std::get<commit::UnknownOutcome>(outcome));
 }
 
 // First run: the resolved start of every partition, not only of ours.

@@ -37,7 +37,8 @@ Status OwnPositions(const record::Positions& positions, const OpenContext& conte
   const commit::CommitOutcome outcome = context.committer->CommitStart(positions, context.abort);
   if (const auto* rejected = std::get_if<commit::Rejected>(&outcome)) return rejected->error;
   if (const auto* conflict = std::get_if<commit::ConflictExhausted>(&outcome)) return conflict->error;
-  if (const auto* unknown = std::get_if<commit::UnknownOutcome>(&outcome)) return unknown->error;
+  if (const auto* unknown = std::get_if<commit::UnknownOutcome>(&outcome))
+    return commit::StopOnUnknown(*unknown);
   return Ok();
 }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "firn/commit/protocol/progress.h"
 #include "firn/pipeline/schema_change.h"
@@ -35,15 +34,6 @@ bool SameForLanes(const iceberg::TableMetadata& a, const iceberg::TableMetadata&
     return kept;
   };
   return settings(a.properties) == settings(b.properties);
-}
-
-Error UnknownError(const commit::UnknownOutcome& unknown) {
-  return Error(
-             ErrorKind::kDataLoss,
-             fmt::format("it is not known whether the last commit was applied ({}); its files were kept: {}",
-                         unknown.error.ToString(), fmt::join(unknown.files, ", ")))
-      .WithRemedy(
-          "Start again when the catalog answers: the table's own positions decide what is read next.");
 }
 
 // What hits every table alike.
@@ -346,7 +336,7 @@ Status TableRun::OnReport(BatchReport report, TableNews& news) {
   if (auto* conflict = std::get_if<commit::ConflictExhausted>(&*report.outcome))
     return std::move(conflict->error);
   if (auto* unknown = std::get_if<commit::UnknownOutcome>(&*report.outcome)) {
-    if (unknown->error.kind() != ErrorKind::kCancelled) return UnknownError(*unknown);
+    if (unknown->error.kind() != ErrorKind::kCancelled) return commit::StopOnUnknown(*unknown);
     news.fatal = std::move(unknown->error);
     return Ok();
   }

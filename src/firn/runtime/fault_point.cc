@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "firn/base/text_distance.h"
+#include "firn/obs/log.h"
 #include "firn/runtime/clock.h"
 #endif
 
@@ -111,6 +112,8 @@ Status HitFaultPoint(FaultPoint point) {
   ArmedFault& fault = faults[static_cast<size_t>(point)];
   const FaultAction action = fault.action.load(std::memory_order_acquire);
   if (action == FaultAction::kNone || fault.hits.fetch_add(1) + 1 != fault.nth) return Ok();
+  obs::Log(obs::Level::kWarning, "fault point reached",
+           {{"point", kNames[static_cast<size_t>(point)]}, {"nth", fault.nth.load()}});
   switch (action) {
     case FaultAction::kKill:
       kill(getpid(), SIGKILL);

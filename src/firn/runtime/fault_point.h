@@ -4,22 +4,32 @@
 
 #include "firn/base/result.h"
 
-/// Named fault points, compiled in only with FIRN_FAULT_POINTS (preset `faults`).
-/// `FIRN_FAULT=name:nth:kill|stop|error|delay` arms one, several are separated by commas. This list is the
-/// only one.
+/// Named fault points, compiled in only with FIRN_FAULT_POINTS (preset `faults`), in the order of a batch's
+/// life. `FIRN_FAULT=name:nth:kill|stop|error|delay` arms one, several are separated by commas. This list is
+/// the only one; test/faults kills at each of them.
+///
+///   metadata_after_write   SQL catalogs; with a REST catalog the server writes that file
+///   commit_request_sent    REST catalogs: the request has left, the answer is awaited
+///   commit_after_stored    the catalog has the commit, and its answer is not looked at yet
+///   dead_letters_after_commit   the letters of a batch are in, the batch is not
+///   bound_*                around the write of the lower bound of a pipeline with many tables
 #define FIRN_FAULT_POINT_LIST(X) \
   X(data_file_before_create)     \
   X(data_file_during_write)      \
   X(data_file_after_finish)      \
   X(batch_before_finish)         \
   X(batch_after_finish)          \
+  X(dead_letters_after_commit)   \
   X(manifest_after_write)        \
   X(manifest_list_after_write)   \
   X(metadata_after_write)        \
   X(commit_before_request)       \
+  X(commit_request_sent)         \
   X(commit_after_stored)         \
   X(commit_after_answer)         \
-  X(group_offsets_after_commit)
+  X(group_offsets_after_commit)  \
+  X(bound_before_write)          \
+  X(bound_after_write)
 
 namespace firn::runtime {
 

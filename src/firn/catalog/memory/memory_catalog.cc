@@ -97,6 +97,10 @@ CatalogCommitResult MemoryCatalog::CommitTable(const iceberg::TableCommit& commi
                                      /*may_be_echo=*/true};
     case CommitFault::kRejected:
       return iceberg::CommitRejected{Error(ErrorKind::kPermissionDenied, "not allowed (injected)")};
+    case CommitFault::kBlocked:
+      Ignore(Apply(commit));
+      return iceberg::CommitRejected{Error(ErrorKind::kPermissionDenied, "blocked (injected)"),
+                                     /*may_have_passed=*/true};
     case CommitFault::kRequestLost:
       return iceberg::CommitUnknown{lost};
     case CommitFault::kRequestDelayed:

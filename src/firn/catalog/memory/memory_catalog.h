@@ -19,6 +19,7 @@ enum class CommitFault : uint8_t {
   kConflict,        ///< refused as a lost race, not applied
   kEcho,            ///< applied, but what arrives is the refusal of a second copy
   kRejected,        ///< refused for good
+  kBlocked,         ///< applied, but something in between says that it is refused for good
   kAnswerLost,      ///< applied, but the answer is unknown
   kRequestLost,     ///< not applied, and the answer is unknown
   kRequestDelayed,  ///< unknown now; applied by DeliverDelayed, if its requirements still hold then

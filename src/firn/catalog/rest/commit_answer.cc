@@ -32,16 +32,38 @@ CommitUnknown Unknown(const Error& error) {
               .WithRemedy(std::string(kRemedyOfUnknown))};
 }
 
+/// What the table of an answer lacks of the commit that it answers; empty when it has all of it.
+struct MissingIn {
+  const iceberg::TableMetadata& table;
+
+  std::string operator()(const iceberg::update::AddSnapshot& added) const {
+    if (table.FindSnapshot(added.snapshot.snapshot_id) != nullptr) return {};
+    return fmt::format("the new snapshot {}", added.snapshot.snapshot_id);
+  }
+  std::string operator()(const iceberg::update::AddSchema& added) const {
+    const bool there = std::ranges::any_of(
+        table.schemas, [&](const auto& schema) { return schema->SameFields(*added.schema); });
+    return there ? "" : "the new schema";
+  }
+  std::string operator()(const iceberg::update::SetProperties& set) const {
+    for (const auto& [key, value] : set.properties) {
+      const auto property = table.properties.find(key);
+      if (property == table.properties.end() || property->second != value)
+        return fmt::format("the new value of property {}", key);
+    }
+    return {};
+  }
+  std::string operator()(const auto& /*other*/) const { return {}; }
+};
+
 /// Whether the answer's table is the one that the commit made.
 Status CheckApplied(const iceberg::TableCommit& commit, const iceberg::TableMetadata& table) {
   if (table.table_uuid != commit.base.metadata->table_uuid)
     return Error(ErrorKind::kCorrupt, fmt::format("the answer is about another table, {}", table.table_uuid));
   for (const iceberg::Update& update : commit.updates) {
-    const auto* added = std::get_if<iceberg::update::AddSnapshot>(&update);
-    if (added != nullptr && table.FindSnapshot(added->snapshot.snapshot_id) == nullptr) {
-      return Error(ErrorKind::kCorrupt, fmt::format("the answer's table does not hold the new snapshot {}",
-                                                    added->snapshot.snapshot_id));
-    }
+    const std::string missing = std::visit(MissingIn{table}, update);
+    if (!missing.empty())
+      return Error(ErrorKind::kCorrupt, fmt::format("the answer's table does not hold {}", missing));
   }
   return Ok();
 }
@@ -66,7 +88,9 @@ CatalogCommitResult OfFailure(const http::HttpResponse& response, std::string_vi
   const bool says_unknown = error.service_type() == "CommitStateUnknownException";
   if (status < 300 || status == 408 || is_server_error || says_unknown) return Unknown(error);
   if (status == 409) return CommitConflict{std::move(error).WithRetry(RetryHint::kYes), /*may_be_echo=*/true};
-  return CommitRejected{std::move(error)};
+  // The catalog's own refusals carry a type.
+  const bool is_catalogs = !error.service_type().empty();
+  return CommitRejected{std::move(error), /*may_have_passed=*/!is_catalogs};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "firn/catalog/rest/commit_answer.h"
 #include "firn/catalog/rest/error.h"
 #include "firn/iceberg/model/json_access.h"
+#include "firn/runtime/fault_point.h"
 
 namespace firn::catalog::rest {
 
@@ -51,6 +52,11 @@ bool SameAuth(const RestSettings& a, const RestSettings& b) {
                                        "scope",      "audience", "resource"};
   return a.auth == b.auth && a.auth == AuthKind::kOAuth2 && a.uri == b.uri && a.headers == b.headers &&
          std::ranges::all_of(kKeys, [&](const char* key) { return a.Property(key) == b.Property(key); });
+}
+
+Status AfterStored() {
+  FIRN_FAULT_POINT(commit_after_stored);
+  return Ok();
 }
 
 Result<ConfigAnswer> AskConfig(Session& session, const RestSettings& settings) {
@@ -227,7 +233,12 @@ iceberg::CatalogCommitResult RestCatalog::CommitTable(const iceberg::TableCommit
   if (!body.ok()) return iceberg::CommitRejected{std::move(body).error()};
   Call call{.method = "POST", .url = route.url, .body = *std::move(body), .repeat = Repeat::kCommit};
   if (!commit.idempotency_key.empty()) call.headers.emplace_back(kIdempotencyKey, commit.idempotency_key);
-  return CommitResultOf(commit, client_->session->Exchange(call), call.Name());
+  auto answer = client_->session->Exchange(call);
+  if (answer.ok() && answer->status == 200) {
+    if (Status stored = AfterStored(); !stored.ok())
+      answer = Error(ErrorKind::kIo, stored.error().ToString());  // as if the answer had been lost
+  }
+  return CommitResultOf(commit, std::move(answer), call.Name());
 }
 
 Status RestCatalog::DropTable(const TableIdentifier& table, bool purge) {

@@ -316,7 +316,9 @@ TEST_F(RestCatalogTest, RefusedTokenIsRenewedOnceForReadsAndCommits) {
   EXPECT_EQ(Asked()[0].headers.at("authorization"), "Bearer t1");
   EXPECT_EQ(Asked()[1].headers.at("authorization"), "Bearer t2");
   Next(401, ErrorBody("NotAuthorizedException"));
-  Next(200, TableBody().dump());
+  json changed = TableBody();
+  changed["metadata"]["properties"]["a"] = "1";
+  Next(200, changed.dump());
   EXPECT_TRUE(std::holds_alternative<iceberg::CommitDone>(catalog->CommitTable(Commit(*table))));
   EXPECT_EQ(Asked()[3].headers.at("authorization"), "Bearer t3");
   EXPECT_EQ(Asked()[2].headers.at("idempotency-key"), Asked()[3].headers.at("idempotency-key"));

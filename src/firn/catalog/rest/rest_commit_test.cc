@@ -95,6 +95,26 @@ TEST_F(CommitTest, SuccessThatSaysSomethingElseIsUnknown) {
   EXPECT_TRUE(std::holds_alternative<CommitUnknown>(Of(204, "")));
 }
 
+TEST_F(CommitTest, SuccessWithoutTheNewPropertyIsUnknown) {
+  commit_.updates = {iceberg::update::SetProperties{{{"firn.complete.p", "7"}}}};
+  iceberg::TableMetadata table = Metadata();
+  EXPECT_TRUE(std::holds_alternative<CommitUnknown>(Of(200, Body(table))));
+  table.properties["firn.complete.p"] = "6";
+  EXPECT_TRUE(std::holds_alternative<CommitUnknown>(Of(200, Body(table))));
+  table.properties["firn.complete.p"] = "7";
+  EXPECT_TRUE(std::holds_alternative<CommitDone>(Of(200, Body(table))));
+}
+
+TEST_F(CommitTest, SuccessWithoutTheNewSchemaIsUnknown) {
+  const auto schema = std::make_shared<iceberg::Schema>(
+      1, std::vector<iceberg::NestedField>{
+             {.id = 1, .name = "a", .type = iceberg::Type::Primitive(iceberg::TypeId::kLong)},
+             {.id = 2, .name = "b", .type = iceberg::Type::Primitive(iceberg::TypeId::kString)}});
+  commit_.updates = {iceberg::update::AddSchema{schema}, iceberg::update::SetCurrentSchema{-1}};
+  EXPECT_TRUE(std::holds_alternative<CommitUnknown>(Of(200, Body(Metadata()))));
+  EXPECT_TRUE(std::holds_alternative<CommitDone>(Of(200, Body(Next()))));
+}
+
 TEST_F(CommitTest, LostRaceIsAConflictThatMayBeAnEcho) {
   auto result = OfError(409, "CommitFailedException");
   ASSERT_TRUE(std::holds_alternative<CommitConflict>(result));
@@ -116,6 +136,13 @@ TEST_F(CommitTest, RefusalsAreRejectedForGood) {
     ASSERT_TRUE(std::holds_alternative<CommitRejected>(result)) << status;
     EXPECT_EQ(std::get<CommitRejected>(result).error.retry(), RetryHint::kNo) << status;
   }
+}
+
+TEST_F(CommitTest, RefusalInWordsThatAreNotTheCatalogsMayHaveComeAfterTheFact) {
+  EXPECT_FALSE(std::get<CommitRejected>(OfError(403, "ForbiddenException")).may_have_passed);
+  EXPECT_TRUE(std::get<CommitRejected>(Of(403, "<html>blocked</html>", "text/html")).may_have_passed);
+  EXPECT_TRUE(std::get<CommitRejected>(Of(401, R"({"message":"Unauthorized"})")).may_have_passed);
+  EXPECT_FALSE(std::get<CommitRejected>(OfTransport(ErrorKind::kUnavailable)).may_have_passed) << "not sent";
 }
 
 TEST_F(CommitTest, TooManyRequestsIsNotAppliedAndTriedAgain) {

@@ -9,6 +9,7 @@
 
 #include "firn/catalog/rest/error.h"
 #include "firn/obs/log.h"
+#include "firn/runtime/fault_point.h"
 
 namespace firn::catalog::rest {
 
@@ -36,6 +37,11 @@ Error WithHint(Error error, bool may_repeat) {
   return std::move(error).WithRetry(may_repeat ? RetryHint::kYes : RetryHint::kNo);
 }
 
+Status CommitSent() {
+  FIRN_FAULT_POINT(commit_request_sent);
+  return Ok();
+}
+
 }  // namespace
 
 std::string Call::Name() const { return fmt::format("{} {}", method, url); }
@@ -50,6 +56,7 @@ http::HttpRequest Session::Prepare(const Call& call) const {
                             .headers = call.headers,
                             .body = call.body,
                             .at_most_once = call.repeat == Repeat::kCommit};
+  if (request.at_most_once) request.on_sent = CommitSent;
   request.headers.emplace_back("Accept", "application/json");
   if (!call.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
   for (const auto& [name, value] : headers_) {

@@ -28,9 +28,10 @@ struct Exchange {
   CURL* handle = nullptr;
   const HttpRequest* request = nullptr;
   HttpResponse response;
-  std::optional<Error> refused;  ///< what on_body said
+  std::optional<Error> refused;  ///< what on_body or on_sent said
   size_t max_body_bytes = 0;
   bool too_large = false;
+  bool sent = false;  ///< on_sent was called
 };
 
 int StatusOf(CURL* handle) {
@@ -55,6 +56,17 @@ size_t TakeBody(const char* data, size_t size, size_t count, void* target) {
   }
   exchange.response.body.append(data, bytes);
   return bytes;
+}
+
+int TellWhenSent(void* target, curl_off_t /*down_total*/, curl_off_t /*down_now*/, curl_off_t up_total,
+                 curl_off_t up_now) {
+  auto& exchange = *static_cast<Exchange*>(target);
+  if (exchange.sent || up_total == 0 || up_now < up_total) return 0;
+  exchange.sent = true;
+  const Status told = exchange.request->on_sent();
+  if (told.ok()) return 0;
+  exchange.refused = Error(ErrorKind::kIo, told.error().ToString());
+  return 1;
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -167,6 +179,11 @@ class CurlClient final : public HttpClient {
     if (exchange.request->at_most_once) {
       curl_easy_setopt(handle, CURLOPT_FRESH_CONNECT, 1L);
       curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    }
+    if (exchange.request->on_sent) {
+      curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+      curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, &TellWhenSent);
+      curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &exchange);
     }
     if (!options_.use_proxy) curl_easy_setopt(handle, CURLOPT_PROXY, "");
     if (!options_.ca_file.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, options_.ca_file.c_str());

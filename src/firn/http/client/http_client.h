@@ -45,6 +45,9 @@ struct HttpRequest {
   /// Takes the body of a 2xx answer piece by piece in the place of HttpResponse::body; an error ends the
   /// exchange.
   std::function<Status(std::string_view)> on_body = {};
+  /// Called once, when a request with a body has left as a whole. An error ends the exchange with kIo: the
+  /// server has the request.
+  std::function<Status()> on_sent = {};
 };
 
 /// Plain requests over HTTP and HTTPS (certificates are verified). Thread-safe. Redirects are not followed.

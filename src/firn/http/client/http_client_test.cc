@@ -1,7 +1,9 @@
 #include "firn/http/client/http_client.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +45,36 @@ TEST(HttpClient, SilentServerTimesOut) {
       MakeHttpClient({.timeout_ms = 100, .use_proxy = false})->Get(server.Url("/"));
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().kind(), ErrorKind::kTimeout);
+}
+
+TEST(HttpClient, TellsOnceThatTheRequestHasLeftBeforeTheAnswerComes) {
+  std::atomic<int> told = 0;
+  int told_when_answered = -1;
+  ScriptedHttpServer server([&](const HttpAsked&) {
+    while (told == 0) std::this_thread::yield();
+    told_when_answered = told;
+    return ScriptedHttpServer::Text(200, "text/plain", "done");
+  });
+  const std::string body(200'000, 'x');
+  HttpRequest request{.method = "POST", .url = server.Url("/"), .body = body};
+  request.on_sent = [&] {
+    ++told;
+    return Ok();
+  };
+  const Result<HttpResponse> response = MakeHttpClient({.use_proxy = false})->Send(request);
+  ASSERT_TRUE(response.ok()) << response.error().ToString();
+  EXPECT_EQ(told_when_answered, 1);
+  EXPECT_EQ(told, 1);
+}
+
+TEST(HttpClient, ErrorOnceSentEndsTheExchangeAsOneThatMayHaveHappened) {
+  ScriptedHttpServer server(Always("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"));
+  HttpRequest request{.method = "POST", .url = server.Url("/"), .body = "x"};
+  request.on_sent = [] { return Status(Error(ErrorKind::kUnavailable, "no more")); };
+  const Result<HttpResponse> response = MakeHttpClient({.use_proxy = false})->Send(request);
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().kind(), ErrorKind::kIo);
+  EXPECT_NE(response.error().message().find("no more"), std::string::npos);
 }
 
 TEST(HttpClient, NobodyListeningIsUnavailable) {
