@@ -79,7 +79,8 @@ Status MemoryCatalog::Apply(const iceberg::TableCommit& commit) {
 }
 
 CatalogCommitResult MemoryCatalog::CommitTable(const iceberg::TableCommit& commit) {
-  if (const auto hook = before_commit_) hook();  // a copy: it may set another hook, or none
+  if (const auto hook = HookBeforeCommit())
+    hook();  // a copy, not under the lock: it may set another hook, or none
   const std::lock_guard lock(mutex_);
   ++commits_seen_;
   CommitFault fault = CommitFault::kNone;
@@ -208,7 +209,15 @@ void MemoryCatalog::FailNextLoads(int count) {
   failing_loads_ = count;
 }
 
-void MemoryCatalog::BeforeCommit(std::function<void()> hook) { before_commit_ = std::move(hook); }
+void MemoryCatalog::BeforeCommit(std::function<void()> hook) {
+  const std::lock_guard lock(mutex_);
+  before_commit_ = std::move(hook);
+}
+
+std::function<void()> MemoryCatalog::HookBeforeCommit() const {
+  const std::lock_guard lock(mutex_);
+  return before_commit_;
+}
 
 int MemoryCatalog::DeliverDelayed() {
   const std::lock_guard lock(mutex_);

@@ -66,6 +66,7 @@ class MemoryCatalog : public iceberg::Catalog {
 
   iceberg::LoadedTable Loaded(const iceberg::TableIdentifier& table, const Entry& entry) const;
   Status Apply(const iceberg::TableCommit& commit);
+  std::function<void()> HookBeforeCommit() const;
 
   const std::string name_;
   const std::string warehouse_;
