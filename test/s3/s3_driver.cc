@@ -51,7 +51,8 @@ class Driver {
   json Run(const json& command) {
     const std::string name = command.at("do");
     const std::string location = command.value("location", "");
-    if (name == "create") return Create(location, command.value("replace", false));
+    if (name == "create")
+      return Create(location, command.value("replace", false), command.value("version", ""));
     if (name == "write") return Write(command.at("bytes"));
     if (name == "finish") return Answer(writer_->Finish());
     if (name == "discard") return Discard();
@@ -64,8 +65,10 @@ class Driver {
   }
 
  private:
-  json Create(const std::string& location, bool replace) {
-    auto writer = s3_->Create(location, replace ? store::IfExists::kReplace : store::IfExists::kFail);
+  json Create(const std::string& location, bool replace, const std::string& version) {
+    store::WriteCondition condition = replace ? store::IfExists::kReplace : store::IfExists::kFail;
+    if (!version.empty()) condition = store::WriteCondition::IfVersion(version);
+    auto writer = s3_->Create(location, condition);
     if (!writer.ok()) return ErrorJson(writer.error());
     writer_ = *std::move(writer);
     return {{"ok", true}};

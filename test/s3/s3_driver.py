@@ -48,9 +48,9 @@ class S3Driver:
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())
 
-    def put(self, location: str, size: int, replace: bool = False, piece: int = 3 << 20) -> dict:
-        """Writes an object of that size; the answer of whatever failed, or of the finish."""
-        answer = self("create", location, replace=replace)
+    def put(self, location: str, size: int, replace: bool = False, version: str = "", piece: int = 3 << 20) -> dict:
+        """Writes an object of that size; the answer of whatever failed, or of the finish. With `version` it replaces that one."""
+        answer = self("create", location, replace=replace, version=version)
         left = size
         while "ok" in answer and left > 0:
             answer = self("write", bytes=min(piece, left))

@@ -72,6 +72,32 @@ def test_of_two_writers_of_a_name_one_is_refused(s3, bucket):
     assert s3.open_uploads(bucket) == []
 
 
+@pytest.mark.parametrize("size", [1000, 12 * MIB])
+def test_only_the_version_that_is_there_is_replaced(s3, bucket, size):
+    location = f"s3://{bucket}/replaced-{size}"
+    with driver(s3) as store:
+        assert store.put(location, size, version="0123456789abcdef0123456789abcdef")["kind"] == "conflict"
+        assert store.put(location, 10) == {"ok": True}
+        first = store("head", location)["version"]
+        assert store.put(location, size, version=first) == {"ok": True}
+        refused = store.put(location, size + 1, version=first)
+        assert refused["kind"] == "conflict" and location in refused["error"], refused
+        assert store("head", location)["size"] == size
+        store("discard")
+    assert s3.open_uploads(bucket) == []
+
+
+def test_lost_answer_to_a_replacement_is_found_to_be_ours(s3, bucket):
+    location = f"s3://{bucket}/replaced"
+    with Proxy(s3.endpoint) as proxy, driver(s3, proxy.endpoint) as store:
+        assert store.put(location, 10) == {"ok": True}
+        version = store("head", location)["version"]
+        proxy.after = lose_first("PUT")
+        assert store.put(location, 1000, version=version) == {"ok": True}
+        assert proxy.count("PUT") == 3
+        assert store.put(location, 2000, version=version)["kind"] == "conflict"
+
+
 def test_big_object_is_uploaded_in_parts_and_read_in_ranges(s3, bucket):
     location = f"s3://{bucket}/big"
     with Proxy(s3.endpoint) as proxy, driver(s3, proxy.endpoint) as store:

@@ -108,8 +108,9 @@ MeteredStore::MeteredStore(std::shared_ptr<Store> store, const std::string& name
 
 MeteredStore::~MeteredStore() = default;
 
-Result<std::unique_ptr<ObjectWriter>> MeteredStore::Create(const std::string& location, IfExists if_exists) {
-  FIRN_ASSIGN(auto writer, store_->Create(location, if_exists));
+Result<std::unique_ptr<ObjectWriter>> MeteredStore::Create(const std::string& location,
+                                                           WriteCondition condition) {
+  FIRN_ASSIGN(auto writer, store_->Create(location, std::move(condition)));
   return std::unique_ptr<ObjectWriter>(std::make_unique<Writer>(std::move(writer), meters_));
 }
 

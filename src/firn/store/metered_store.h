@@ -18,7 +18,8 @@ class MeteredStore final : public Store {
   MeteredStore(std::shared_ptr<Store> store, const std::string& name, obs::Metrics& metrics);
   ~MeteredStore() override;
 
-  Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location, IfExists if_exists) override;
+  Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location,
+                                               WriteCondition condition) override;
   Result<std::unique_ptr<RandomAccessObject>> Open(const std::string& location) override;
   Result<ObjectInfo> Head(const std::string& location) override;
   Status Delete(const std::string& location) override;

@@ -4,6 +4,13 @@
 
 namespace firn::store {
 
+WriteCondition WriteCondition::IfVersion(std::string version) {
+  FIRN_CHECK(!version.empty(), "a version to be replaced has a name");
+  WriteCondition condition(IfExists::kReplace);
+  condition.version_ = std::move(version);
+  return condition;
+}
+
 std::vector<NotDeleted> Store::DeleteMany(std::span<const std::string> locations) {
   std::vector<NotDeleted> left;
   for (const std::string& location : locations) {
@@ -23,8 +30,8 @@ Result<std::string> Store::ReadAll(const std::string& location) {
   return bytes;
 }
 
-Status Store::WriteAll(const std::string& location, std::string_view bytes, IfExists if_exists) {
-  FIRN_ASSIGN(auto writer, Create(location, if_exists));
+Status Store::WriteAll(const std::string& location, std::string_view bytes, WriteCondition condition) {
+  FIRN_ASSIGN(auto writer, Create(location, std::move(condition)));
   FIRN_TRY(writer->Write(bytes));
   return writer->Finish();
 }

@@ -23,6 +23,25 @@ struct ObjectInfo {
 
 enum class IfExists : uint8_t { kFail, kReplace };
 
+/// What has to be under a location when a writer finishes; compared and replaced in one step.
+class WriteCondition {
+ public:
+  WriteCondition(IfExists if_exists)  // NOLINT(google-explicit-constructor): most writers say only this
+      : if_exists_(if_exists) {}
+  /// Replaces exactly that version (ObjectInfo::version). Another one, or none, is kConflict: nothing was
+  /// written. kUnknownOutcome where an answer was lost and what is there now does not tell. kUnsupported by
+  /// stores that cannot compare (local files; S3 servers without If-Match).
+  static WriteCondition IfVersion(std::string version);
+
+  bool must_be_new() const { return if_exists_ == IfExists::kFail; }
+  bool has_version() const { return !version_.empty(); }
+  const std::string& version() const { return version_; }
+
+ private:
+  IfExists if_exists_;
+  std::string version_;  ///< empty: any
+};
+
 /// Random access to one immutable object. Thread-safe.
 class RandomAccessObject {
  public:
@@ -56,13 +75,14 @@ struct NotDeleted {
 
 /// An object store as Iceberg needs it: immutable objects, atomic creation, listing by prefix.
 /// Locations are full: `file:///a/b`, `/a/b`, `s3://bucket/key`, `memory://x/y`. Thread-safe.
-/// Errors: kNotFound, kAlreadyExists, kPermissionDenied, kResourceExhausted (disk full), kUnavailable,
-/// kTimeout, kIo.
+/// Errors: kNotFound, kAlreadyExists, kConflict (see WriteCondition), kPermissionDenied, kResourceExhausted
+/// (disk full), kUnavailable, kTimeout, kIo.
 class Store {
  public:
   virtual ~Store() = default;
 
-  virtual Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location, IfExists if_exists) = 0;
+  virtual Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location,
+                                                       WriteCondition condition) = 0;
   virtual Result<std::unique_ptr<RandomAccessObject>> Open(const std::string& location) = 0;
   virtual Result<ObjectInfo> Head(const std::string& location) = 0;
   /// Deleting what does not exist is Ok.
@@ -75,7 +95,7 @@ class Store {
 
   /// Whole-object conveniences over the above.
   Result<std::string> ReadAll(const std::string& location);
-  Status WriteAll(const std::string& location, std::string_view bytes, IfExists if_exists);
+  Status WriteAll(const std::string& location, std::string_view bytes, WriteCondition condition);
 };
 
 /// How a catalog's or a table's objects are reached.

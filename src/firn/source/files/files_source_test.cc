@@ -343,7 +343,7 @@ class ManyNames : public store::Store {
   static constexpr int kNames = 200'000;
 
   Result<std::unique_ptr<store::ObjectWriter>> Create(const std::string& /*location*/,
-                                                      store::IfExists /*if_exists*/) override {
+                                                      store::WriteCondition /*condition*/) override {
     return Error(ErrorKind::kUnsupported, "");
   }
   Result<std::unique_ptr<store::RandomAccessObject>> Open(const std::string& /*location*/) override {

@@ -152,8 +152,11 @@ class LocalObject final : public RandomAccessObject {
 
 class LocalWriter final : public ObjectWriter {
  public:
-  LocalWriter(std::string path, std::string temporary, FileDescriptor fd, IfExists if_exists)
-      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(std::move(fd)), if_exists_(if_exists) {}
+  LocalWriter(std::string path, std::string temporary, FileDescriptor fd, bool must_be_new)
+      : path_(std::move(path)),
+        temporary_(std::move(temporary)),
+        fd_(std::move(fd)),
+        must_be_new_(must_be_new) {}
   ~LocalWriter() override { Discard(); }
   LocalWriter(const LocalWriter&) = delete;
   LocalWriter& operator=(const LocalWriter&) = delete;
@@ -193,7 +196,7 @@ class LocalWriter final : public ObjectWriter {
     FIRN_TRY(Flush());
     if (::fsync(fd_.get()) != 0) return FromErrno(errno, "sync", path_);
     fd_.Close();
-    FIRN_TRY(if_exists_ == IfExists::kFail ? NameIfFree() : NameAnyway());
+    FIRN_TRY(must_be_new_ ? NameIfFree() : NameAnyway());
     named_ = true;
     return SyncFolder(fs::path(path_).parent_path().string());
   }
@@ -232,7 +235,7 @@ class LocalWriter final : public ObjectWriter {
   std::string path_;
   std::string temporary_;
   FileDescriptor fd_;
-  IfExists if_exists_;
+  bool must_be_new_;
   std::string buffer_;
   int64_t bytes_written_ = 0;
   bool named_ = false;
@@ -248,22 +251,27 @@ std::string TemporaryName(const fs::path& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<ObjectWriter>> LocalStore::Create(const std::string& location, IfExists if_exists) {
+Result<std::unique_ptr<ObjectWriter>> LocalStore::Create(const std::string& location,
+                                                         WriteCondition condition) {
+  if (condition.has_version()) {
+    return Error(ErrorKind::kUnsupported,
+                 location + ": a file system cannot compare a file's version and replace it in one step");
+  }
   FIRN_ASSIGN(auto local, ParseLocalLocation(location));
   fs::path path(local.path);
   if (!path.has_filename())
     return Error(ErrorKind::kInvalidArgument, location + ": names a folder, not a file");
   FIRN_TRY(MakeFolders(path.parent_path()));
   struct stat info{};
-  if (if_exists == IfExists::kFail && ::lstat(local.path.c_str(), &info) == 0)
+  if (condition.must_be_new() && ::lstat(local.path.c_str(), &info) == 0)
     return FromErrno(EEXIST, "create", local.path);
   // The process id in the name may be reused after a crash, so a left-over of that name is simply
   // overwritten.
   std::string temporary = TemporaryName(path);
   FileDescriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (fd.get() < 0) return FromErrno(errno, "create", local.path);
-  return std::unique_ptr<ObjectWriter>(
-      std::make_unique<LocalWriter>(local.path, std::move(temporary), std::move(fd), if_exists));
+  return std::unique_ptr<ObjectWriter>(std::make_unique<LocalWriter>(local.path, std::move(temporary),
+                                                                     std::move(fd), condition.must_be_new()));
 }
 
 Result<std::unique_ptr<RandomAccessObject>> LocalStore::Open(const std::string& location) {

@@ -18,7 +18,8 @@ namespace firn::store {
 /// kResourceExhausted, missing rights and read-only file systems are kPermissionDenied; both name the path.
 class LocalStore final : public Store {
  public:
-  Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location, IfExists if_exists) override;
+  Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location,
+                                               WriteCondition condition) override;
   Result<std::unique_ptr<RandomAccessObject>> Open(const std::string& location) override;
   Result<ObjectInfo> Head(const std::string& location) override;
   Status Delete(const std::string& location) override;

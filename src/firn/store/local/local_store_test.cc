@@ -70,6 +70,11 @@ TEST_F(LocalStoreTest, CreatesFoldersAndShowsTheFileOnlyAfterFinish) {
   EXPECT_EQ(FilesBelow(), std::vector<std::string>{"x/y/z.bin"});
 }
 
+TEST_F(LocalStoreTest, SaysThatItCannotReplaceAVersion) {
+  EXPECT_EQ(store_.Create(folder_ + "/a", WriteCondition::IfVersion("1")).error().kind(),
+            ErrorKind::kUnsupported);
+}
+
 TEST_F(LocalStoreTest, DiscardedAndDroppedWritersLeaveNothing) {
   std::string location = folder_ + "/a";
   {

@@ -38,8 +38,8 @@ class MemoryObject final : public RandomAccessObject {
 
 class MemoryStore::Writer final : public ObjectWriter {
  public:
-  Writer(MemoryStore& store, std::string location, IfExists if_exists)
-      : store_(store), location_(std::move(location)), if_exists_(if_exists) {}
+  Writer(MemoryStore& store, std::string location, WriteCondition condition)
+      : store_(store), location_(std::move(location)), condition_(std::move(condition)) {}
 
   Status Write(std::string_view bytes) override {
     FIRN_CHECK(!done_, "Write after Finish or Discard");
@@ -54,7 +54,7 @@ class MemoryStore::Writer final : public ObjectWriter {
     FIRN_CHECK(!done_, "Finish after Finish or Discard");
     done_ = true;
     FIRN_TRY(store_.Strike(StoreOp::kFinish, FaultTime::kBefore, location_));
-    FIRN_TRY(store_.Put(location_, bytes_, if_exists_));
+    FIRN_TRY(store_.Put(location_, bytes_, condition_));
     return store_.Strike(StoreOp::kFinish, FaultTime::kAfter, location_);
   }
 
@@ -63,14 +63,15 @@ class MemoryStore::Writer final : public ObjectWriter {
  private:
   MemoryStore& store_;
   std::string location_;
-  IfExists if_exists_;
+  WriteCondition condition_;
   std::string bytes_;
   bool done_ = false;
 };
 
-Result<std::unique_ptr<ObjectWriter>> MemoryStore::Create(const std::string& location, IfExists if_exists) {
+Result<std::unique_ptr<ObjectWriter>> MemoryStore::Create(const std::string& location,
+                                                          WriteCondition condition) {
   FIRN_TRY(Strike(StoreOp::kCreate, FaultTime::kBefore, location));
-  return std::unique_ptr<ObjectWriter>(std::make_unique<Writer>(*this, location, if_exists));
+  return std::unique_ptr<ObjectWriter>(std::make_unique<Writer>(*this, location, std::move(condition)));
 }
 
 Result<std::unique_ptr<RandomAccessObject>> MemoryStore::Open(const std::string& location) {
@@ -168,11 +169,15 @@ Status MemoryStore::Strike(StoreOp op, FaultTime time, const std::string& locati
   return hook ? hook(op, time, location) : Ok();
 }
 
-Status MemoryStore::Put(const std::string& location, std::string bytes, IfExists if_exists) {
+Status MemoryStore::Put(const std::string& location, std::string bytes, const WriteCondition& condition) {
   std::lock_guard lock(mutex_);
-  if (if_exists == IfExists::kFail && objects_.contains(location)) {
+  const auto there = objects_.find(location);
+  if (condition.must_be_new() && there != objects_.end())
     return Error(ErrorKind::kAlreadyExists, location + ": exists already");
-  }
+  const bool other = there == objects_.end() || std::to_string(there->second.version) != condition.version();
+  if (condition.has_version() && other)
+    return Error(ErrorKind::kConflict, location + ": is not the version that was to be replaced")
+        .WithRetry(RetryHint::kNo);
   objects_[location] = {std::make_shared<const std::string>(std::move(bytes)), now_ms_, next_version_++};
   return Ok();
 }

@@ -27,7 +27,8 @@ class MemoryStore final : public Store {
   /// An error returned is what the caller gets. Called without any lock held.
   using Hook = std::function<Status(StoreOp op, FaultTime time, const std::string& location)>;
 
-  Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location, IfExists if_exists) override;
+  Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location,
+                                               WriteCondition condition) override;
   Result<std::unique_ptr<RandomAccessObject>> Open(const std::string& location) override;
   Result<ObjectInfo> Head(const std::string& location) override;
   Status Delete(const std::string& location) override;
@@ -58,7 +59,7 @@ class MemoryStore final : public Store {
   };
 
   Status Strike(StoreOp op, FaultTime time, const std::string& location);
-  Status Put(const std::string& location, std::string bytes, IfExists if_exists);
+  Status Put(const std::string& location, std::string bytes, const WriteCondition& condition);
 
   mutable std::mutex mutex_;
   std::map<std::string, Object> objects_;

@@ -23,6 +23,19 @@ TEST(MemoryStore, CreationIsExclusiveUnlessReplacing) {
   EXPECT_EQ(store.ReadAll("memory://k").value(), "3");
 }
 
+TEST(MemoryStore, ReplacesOnlyTheVersionThatIsThere) {
+  MemoryStore store;
+  const auto replace = [&store](const std::string& text, const std::string& version) {
+    return store.WriteAll("memory://k", text, WriteCondition::IfVersion(version));
+  };
+  EXPECT_EQ(replace("0", "1").error().kind(), ErrorKind::kConflict);
+  ASSERT_TRUE(store.WriteAll("memory://k", "1", IfExists::kFail).ok());
+  const std::string first = store.Head("memory://k")->version;
+  ASSERT_TRUE(replace("2", first).ok());
+  EXPECT_EQ(replace("3", first).error().kind(), ErrorKind::kConflict);
+  EXPECT_EQ(store.ReadAll("memory://k").value(), "2");
+}
+
 TEST(MemoryStore, ListsByPrefixAndStopsWhenTold) {
   MemoryStore store;
   for (const char* key : {"m://a/1", "m://a/2", "m://b/1"})

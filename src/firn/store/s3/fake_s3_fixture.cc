@@ -114,6 +114,12 @@ http::HttpResponse FakeS3::Put(const Request& request, std::string body,
     if (!knows_if_none_match) return Failure(501, "NotImplemented");
     if (objects.contains(request.path)) return Failure(412, "PreconditionFailed");
   }
+  const std::string match = request.header("if-match");
+  if (!match.empty()) {
+    const auto there = objects.find(request.path);
+    if (there == objects.end()) return Failure(404, "NoSuchKey");
+    if (match != '"' + there->second.etag + '"') return Failure(412, "PreconditionFailed");
+  }
   if (!keeps_metadata) headers.clear();
   const std::string etag = HexEncode(http::Md5(body));
   objects[request.path] = {std::move(body), etag, std::move(headers)};

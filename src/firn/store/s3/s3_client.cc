@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kMaxRetryAfterMs = 60'000;
 constexpr int64_t kBaseTimeoutMs = 60'000;
+constexpr int kConflictStatus = 409;
 constexpr int64_t kSlowestBytesPerMs = 64;  // 64 kB/s; what stands still ends earlier
 
 int64_t RetryAfterMs(const http::HttpResponse& answer) {
@@ -32,6 +33,21 @@ Error OfTransport(Error error, const Call& call) {
                      kind == ErrorKind::kInternal;
   if (!final) error = std::move(error).WithRetry(RetryHint::kYes);
   return std::move(error).WithContext("cannot " + std::string(call.action) + ' ' + call.location.ToString());
+}
+
+/// Whether the server may have done what was asked for although it does not say so: no answer, a success with
+/// an error inside, or an error of the server that is not S3's word for "not now".
+bool MayHaveDoneIt(const Result<http::HttpResponse>& answer) {
+  if (!answer.ok()) {
+    const ErrorKind kind = answer.error().kind();
+    const bool never_sent = kind == ErrorKind::kUnavailable || kind == ErrorKind::kInvalidArgument ||
+                            kind == ErrorKind::kPermissionDenied;
+    return !never_sent;
+  }
+  constexpr int kNotImplemented = 501;
+  constexpr int kSlowDown = 503;
+  const int status = answer->status;
+  return status / 100 == 2 || (status >= 500 && status != kNotImplemented && status != kSlowDown);
 }
 
 /// Says that a store does not answer as it should: nothing at first, then twice a minute.
@@ -116,14 +132,19 @@ S3Client::Attempt S3Client::TryOnce(const Call& call) {
                             .headers = std::move(prepared->headers),
                             .body = call.body,
                             .timeout_ms = TimeoutMs(call),
+                            .at_most_once = call.maybe_done != nullptr,
                             .on_body = call.on_body};
   Result<http::HttpResponse> answer = deps_.http->Send(request);
+  if (call.maybe_done != nullptr && MayHaveDoneIt(answer)) *call.maybe_done = true;
   if (!answer.ok()) return {OfTransport(std::move(answer).error(), call), prepared->access_key_id};
   const bool failed = answer->status / 100 != 2 || (call.error_in_success && ParseServiceError(answer->body));
   if (!failed) return {std::move(answer), prepared->access_key_id};
   const std::string location = call.location.ToString();
   const ErrorContext context{call.action, location, config_.region, deps_.clock->NowMs()};
-  return {ErrorOfAnswer(context, *answer), prepared->access_key_id, RetryAfterMs(*answer)};
+  Error error = ErrorOfAnswer(context, *answer);
+  if (call.conflict_is_final && answer->status == kConflictStatus)
+    error = std::move(error).WithRetry(RetryHint::kNo);
+  return {std::move(error), prepared->access_key_id, RetryAfterMs(*answer)};
 }
 
 Result<http::HttpResponse> S3Client::Send(const Call& call) {

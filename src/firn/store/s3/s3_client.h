@@ -33,8 +33,11 @@ struct Call {
   /// Gets the body of a success, from its beginning on every try; `on_try` is told before each.
   std::function<Status(std::string_view)> on_body = {};
   std::function<void()> on_try = {};
-  int64_t expected_bytes = 0;     ///< of the answer, for the time it may take
-  bool error_in_success = false;  ///< an answer 200 may hold an Error document (CompleteMultipartUpload)
+  int64_t expected_bytes = 0;      ///< of the answer, for the time it may take
+  bool error_in_success = false;   ///< an answer 200 may hold an Error document (CompleteMultipartUpload)
+  bool conflict_is_final = false;  ///< 409 says that another request won, which is what the caller asks for
+  bool* maybe_done = nullptr;      ///< set when a try had no answer, or one that does not say what was done;
+                                   ///< the tries then have connections of their own
 };
 
 /// What the client is made of; outlives it.

@@ -23,10 +23,10 @@ Result<S3Location> ObjectLocation(const std::string& location) {
 S3Store::S3Store(std::shared_ptr<S3Client> client, std::shared_ptr<runtime::Executor> uploads)
     : client_(std::move(client)), uploads_(std::move(uploads)) {}
 
-Result<std::unique_ptr<ObjectWriter>> S3Store::Create(const std::string& location, IfExists if_exists) {
+Result<std::unique_ptr<ObjectWriter>> S3Store::Create(const std::string& location, WriteCondition condition) {
   FIRN_ASSIGN(S3Location parsed, ObjectLocation(location));
   return std::unique_ptr<ObjectWriter>(
-      std::make_unique<S3Writer>(client_, uploads_, std::move(parsed), if_exists));
+      std::make_unique<S3Writer>(client_, uploads_, std::move(parsed), std::move(condition)));
 }
 
 Result<std::unique_ptr<RandomAccessObject>> S3Store::Open(const std::string& location) {

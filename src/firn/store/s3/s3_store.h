@@ -25,7 +25,8 @@ class S3Store final : public Store {
   /// `uploads` sends parts of big objects in the background.
   S3Store(std::shared_ptr<S3Client> client, std::shared_ptr<runtime::Executor> uploads);
 
-  Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location, IfExists if_exists) override;
+  Result<std::unique_ptr<ObjectWriter>> Create(const std::string& location,
+                                               WriteCondition condition) override;
   Result<std::unique_ptr<RandomAccessObject>> Open(const std::string& location) override;
   Result<ObjectInfo> Head(const std::string& location) override;
   Status Delete(const std::string& location) override;

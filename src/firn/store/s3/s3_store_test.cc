@@ -66,8 +66,8 @@ class S3StoreTest : public ::testing::Test {
     };
   }
 
-  Status WriteBig(const std::string& location, IfExists if_exists, size_t size) {
-    FIRN_ASSIGN(auto writer, store_->Create(location, if_exists));
+  Status WriteBig(const std::string& location, const WriteCondition& condition, size_t size) {
+    FIRN_ASSIGN(auto writer, store_->Create(location, condition));
     const std::string piece(3 * kMiB, 'x');
     for (size_t written = 0; written < size; written += piece.size())
       FIRN_TRY(writer->Write(std::string_view(piece).substr(0, size - written)));
@@ -249,6 +249,95 @@ TEST_F(S3StoreTest, ServerWithoutConditionsIsAskedBeforeEachWrite) {
   EXPECT_TRUE(WriteBig("s3://bucket/big", IfExists::kFail, 6 * kMiB).ok());
   EXPECT_EQ(WriteBig("s3://bucket/big", IfExists::kFail, 7 * kMiB).error().kind(), ErrorKind::kAlreadyExists);
   EXPECT_EQ(fake_->objects.at("/bucket/big").body.size(), 6U * kMiB);
+}
+
+// --- replacing one version
+
+class S3ReplaceTest : public S3StoreTest {
+ protected:
+  S3ReplaceTest() {
+    EXPECT_TRUE(store_->WriteAll(kKey, "one", IfExists::kFail).ok());
+    first_ = store_->Head(kKey)->version;
+  }
+  Status Replace(const std::string& text, const std::string& version) {
+    return store_->WriteAll(kKey, text, WriteCondition::IfVersion(version));
+  }
+  ErrorKind KindOfReplace() { return Replace("mine", first_).error().kind(); }
+  /// Somebody else's write after the next request of this method took effect, and the answer is lost.
+  void LoseAnswerAndOverwrite(const std::string& method) {
+    fake_->after =
+        [this, method, lost = false](
+            const http::HttpRequest& request) mutable -> std::optional<Result<http::HttpResponse>> {
+      if (lost || request.method != method) return std::nullopt;
+      lost = true;
+      fake_->objects["/bucket/a"] = {"other", "other-etag", {{"x-amz-meta-firn-write", "other"}}};
+      return Result<http::HttpResponse>(Error(ErrorKind::kTimeout, "no answer"));
+    };
+  }
+
+  static constexpr const char* kKey = "s3://bucket/a";
+  std::string first_;
+};
+
+TEST_F(S3ReplaceTest, TakesTheVersionThatIsThereAndNoOther) {
+  ASSERT_TRUE(Replace("two", first_).ok());
+  EXPECT_EQ(fake_->seen.back().header("if-match"), '"' + first_ + '"');
+  EXPECT_EQ(fake_->seen.back().header("if-none-match"), "");
+  const Error error = Replace("three", first_).error();
+  EXPECT_EQ(error.kind(), ErrorKind::kConflict);
+  EXPECT_EQ(error.retry(), RetryHint::kNo);
+  EXPECT_NE(error.ToString().find(kKey), std::string::npos);
+  EXPECT_EQ(store_->ReadAll(kKey).value(), "two");
+}
+
+TEST_F(S3ReplaceTest, ObjectOfManyPartsReplacesAVersionToo) {
+  ASSERT_TRUE(WriteBig(kKey, WriteCondition::IfVersion(first_), 6 * kMiB).ok());
+  EXPECT_EQ(WriteBig(kKey, WriteCondition::IfVersion(first_), 7 * kMiB).error().kind(), ErrorKind::kConflict);
+  EXPECT_EQ(fake_->objects.at("/bucket/a").body.size(), 6U * kMiB);
+  EXPECT_TRUE(fake_->uploads.empty());
+}
+
+TEST_F(S3ReplaceTest, ObjectThatIsGoneIsAConflict) {
+  fake_->objects.clear();
+  EXPECT_EQ(KindOfReplace(), ErrorKind::kConflict);
+  EXPECT_TRUE(fake_->objects.empty());
+}
+
+TEST_F(S3ReplaceTest, WriteOfAnotherAtTheSameTimeIsAConflictAtOnce) {
+  Refuse("PUT", 100, FakeS3::Failure(409, "ConditionalRequestConflict"));
+  EXPECT_EQ(KindOfReplace(), ErrorKind::kConflict);
+  EXPECT_EQ(clock_.elapsed_ms(), 0);
+}
+
+TEST_F(S3ReplaceTest, LostAnswerIsFoundToBeOurs) {
+  LoseAnswer("PUT");
+  EXPECT_TRUE(Replace("mine", first_).ok());
+  LoseAnswer("POST", "uploadId=");
+  EXPECT_TRUE(WriteBig(kKey, WriteCondition::IfVersion(store_->Head(kKey)->version), 6 * kMiB).ok());
+}
+
+TEST_F(S3ReplaceTest, LostAnswerFollowedByAnotherWriteIsUnknown) {
+  LoseAnswerAndOverwrite("PUT");
+  EXPECT_EQ(KindOfReplace(), ErrorKind::kUnknownOutcome);
+}
+
+TEST_F(S3ReplaceTest, ThrottledTriesLeaveNoDoubt) {
+  ASSERT_TRUE(Replace("other", first_).ok());
+  Refuse("PUT", 3, FakeS3::Failure(503, "SlowDown"));
+  EXPECT_EQ(KindOfReplace(), ErrorKind::kConflict);
+}
+
+TEST_F(S3ReplaceTest, ServerThatNeverAnswersLeavesItUnknown) {
+  Refuse("PUT", 1'000'000, Error(ErrorKind::kTimeout, "no answer"));
+  EXPECT_EQ(KindOfReplace(), ErrorKind::kUnknownOutcome);
+  EXPECT_EQ(fake_->Count("HEAD"), 1U);  // the test's own
+}
+
+TEST_F(S3ReplaceTest, OtherRefusalsStayWhatTheyAre) {
+  Refuse("PUT", 100, FakeS3::Failure(403, "AccessDenied"));
+  EXPECT_EQ(KindOfReplace(), ErrorKind::kPermissionDenied);
+  Refuse("PUT", 100, FakeS3::Failure(501, "NotImplemented"));
+  EXPECT_EQ(KindOfReplace(), ErrorKind::kUnsupported);
 }
 
 // --- retries and errors

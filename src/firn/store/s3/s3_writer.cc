@@ -10,7 +10,6 @@
 #include "firn/obs/log.h"
 #include "firn/store/s3/answers.h"
 #include "firn/store/s3/part_sizes.h"
-#include "firn/store/s3/s3_object.h"
 
 namespace firn::store::s3 {
 
@@ -18,6 +17,8 @@ namespace {
 
 bool ConditionFailed(const Error& error) { return error.http_status() == 412; }
 bool UploadIsGone(const Error& error) { return error.service_type() == "NoSuchUpload"; }
+bool NobodyToReplace(const Error& error) { return error.service_type() == "NoSuchKey"; }
+bool OthersAreWriting(const Error& error) { return error.http_status() == 409; }
 bool NotImplemented(const Error& error) { return error.kind() == ErrorKind::kUnsupported; }
 
 Result<std::string> UploadPart(S3Client& client, const S3Location& location, const std::string& upload_id,
@@ -37,11 +38,11 @@ Result<std::string> UploadPart(S3Client& client, const S3Location& location, con
 }  // namespace
 
 S3Writer::S3Writer(std::shared_ptr<S3Client> client, std::shared_ptr<runtime::Executor> uploads,
-                   S3Location location, IfExists if_exists)
+                   S3Location location, WriteCondition condition)
     : client_(std::move(client)),
       uploads_(std::move(uploads)),
       location_(std::move(location)),
-      if_exists_(if_exists),
+      condition_(std::move(condition)),
       marker_(client_->ids().Uuid()) {}
 
 S3Writer::~S3Writer() { Discard(); }
@@ -117,6 +118,7 @@ Status S3Writer::Finish() {
   if (failure_) return *failure_;
   FIRN_CHECK(!ended_, "an object is finished once");
   Status finished = upload_id_.empty() ? Put() : Complete();
+  if (!finished.ok() && condition_.has_version()) finished = ResolveVersion(std::move(finished).error());
   if (finished.ok()) {
     ended_ = true;
     buffer_ = {};
@@ -143,10 +145,7 @@ Status S3Writer::PutOnce(bool conditional) {
             .location = location_,
             .headers = NewObjectHeaders(),
             .body = buffer_};
-  if (conditional) call.headers.emplace_back("if-none-match", "*");
-  auto answer = client_->Send(call);
-  if (!answer.ok()) return std::move(answer).error();
-  return Ok();
+  return SendLast(std::move(call), conditional);
 }
 
 Status S3Writer::Complete() {
@@ -156,6 +155,7 @@ Status S3Writer::Complete() {
   if (must_be_new() && !conditional) FIRN_TRY(CheckAbsent());
   Status completed = CompleteOnce(conditional);
   if (completed.ok()) return completed;
+  if (condition_.has_version()) return completed;
   // An upload that is gone was completed by a try whose answer did not arrive, or aborted by somebody.
   if (ConditionFailed(completed.error()) || UploadIsGone(completed.error()))
     return Resolve(std::move(completed).error(), {});
@@ -173,7 +173,16 @@ Status S3Writer::CompleteOnce(bool conditional) {
             .headers = {{"content-type", "application/xml"}},
             .body = body,
             .error_in_success = true};
+  return SendLast(std::move(call), conditional);
+}
+
+Status S3Writer::SendLast(Call call, bool conditional) {
   if (conditional) call.headers.emplace_back("if-none-match", "*");
+  if (condition_.has_version()) {
+    call.headers.emplace_back("if-match", '"' + condition_.version() + '"');
+    call.conflict_is_final = true;
+    call.maybe_done = &maybe_done_;
+  }
   auto answer = client_->Send(call);
   if (!answer.ok()) return std::move(answer).error();
   return Ok();
@@ -185,16 +194,36 @@ Status S3Writer::CheckAbsent() {
   return Error(ErrorKind::kAlreadyExists, location_.ToString() + " exists already");
 }
 
+bool S3Writer::IsOurs(const MarkedInfo& there, std::string_view whole_body) const {
+  if (there.marker == marker_) return true;
+  return there.marker.empty() && !whole_body.empty() &&
+         std::cmp_equal(there.info.size_bytes, whole_body.size()) &&
+         there.info.version == HexEncode(http::Md5(whole_body));
+}
+
 Status S3Writer::Resolve(Error refusal, std::string_view whole_body) {
   const Result<MarkedInfo> there = HeadMarked(*client_, location_);
   if (!there.ok()) return refusal;
-  if (there->marker == marker_) return Ok();
-  const bool ours_by_content = there->marker.empty() && !whole_body.empty() &&
-                               std::cmp_equal(there->info.size_bytes, whole_body.size()) &&
-                               there->info.version == HexEncode(http::Md5(whole_body));
-  if (ours_by_content) return Ok();
+  if (IsOurs(*there, whole_body)) return Ok();
   if (!ConditionFailed(refusal)) return refusal;
   return Error(ErrorKind::kAlreadyExists, location_.ToString() + " exists already")
+      .WithHttpStatus(refusal.http_status());
+}
+
+Status S3Writer::ResolveVersion(Error refusal) {
+  if (maybe_done_) {
+    // While the server does not answer, looking tells nothing: a late request may yet be carried out.
+    if (refusal.retry() == RetryHint::kNo) {
+      const Result<MarkedInfo> there = HeadMarked(*client_, location_);
+      if (there.ok() && IsOurs(*there, upload_id_.empty() ? buffer_ : "")) return Ok();
+    }
+    return Error(ErrorKind::kUnknownOutcome,
+                 location_.ToString() + ": nobody knows whether it was replaced: " + refusal.ToString())
+        .WithHttpStatus(refusal.http_status());
+  }
+  if (!ConditionFailed(refusal) && !NobodyToReplace(refusal) && !OthersAreWriting(refusal)) return refusal;
+  return Error(ErrorKind::kConflict, location_.ToString() + ": is not the version that was to be replaced")
+      .WithRetry(RetryHint::kNo)
       .WithHttpStatus(refusal.http_status());
 }
 
