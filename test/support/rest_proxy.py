@@ -88,6 +88,45 @@ def falsifies(change: Callable[[bytes], bytes]) -> Fault:
     return fault
 
 
+def says(status: int, body: str = "", content_type: str = "application/json") -> Fault:
+    """The server carries it out, and this is what the client hears of it."""
+    instead = answers(status, body, content_type)
+    return lambda asked, forward: (forward(), instead(asked, forward))[1]
+
+
+def repeats_later(seconds: float) -> Fault:
+    """The client hears the server's answer; a second copy of the request arrives later."""
+
+    def fault(asked: Asked, forward: Forward) -> Answer:
+        threading.Timer(seconds, forward).start()
+        return forward()
+
+    return fault
+
+
+class Held:
+    """A fault that keeps a request back until the test delivers it, however long that is; the client waits in vain."""
+
+    def __init__(self):
+        self.caught = threading.Event()
+        self._go = threading.Event()
+        self._answered = threading.Event()
+        self._answer: Answer | None = None
+
+    def __call__(self, asked: Asked, forward: Forward) -> Answer:
+        self.caught.set()
+        self._go.wait(120)
+        self._answer = forward()
+        self._answered.set()
+        return self._answer
+
+    def deliver(self) -> int:
+        """Returns the status that the server gave to it."""
+        self._go.set()
+        assert self._answered.wait(60), "the server did not answer the request that was held"
+        return self._answer.status
+
+
 @dataclass
 class _Rule:
     fault: Fault
@@ -143,6 +182,15 @@ class RestProxy:
         with self._lock:
             self._rules.append(_Rule(fault, method, re.compile(path), times, skip))
 
+    def heal(self) -> None:
+        """No faults from now on."""
+        with self._lock:
+            self._rules.clear()
+
+    def pretends(self, asked: Asked, forward: Forward) -> Answer:
+        """A fault: the commit goes nowhere, and the answer is the table as it is."""
+        return self._forward(Asked("GET", asked.path, {}, b""))
+
     def waiting(self) -> int:
         """Faults that no request has met yet."""
         with self._lock:
@@ -176,6 +224,13 @@ class RestProxy:
             handler.close_connection = True
             return
         asked.status = answer.status
+        try:
+            self._send(handler, answer)
+        except OSError:  # the client has not waited
+            handler.close_connection = True
+
+    @staticmethod
+    def _send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
         handler.send_response(answer.status)
         for name, value in answer.headers.items():
             if name.lower() in ("content-type", "etag", "retry-after", "location"):
