@@ -372,10 +372,13 @@ TEST_F(PipelineTest, TheStoreIsNotAskedForTheMetadataFileWithEveryCommit) {
     if (op == store::StoreOp::kHead && location.ends_with(".metadata.json")) ++asked;
     return Ok();
   });
-  config_.commit.max_records = 50;
-  Produce(1000);
-  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
-  EXPECT_GT(Snapshots(), 3);
+  auto process = Start();
+  for (int k = 1; k <= 4; ++k) {
+    Produce(50);
+    Eventually([&] { return process->pipeline->status().rows_committed >= 50 * k; }, "the next batch");
+  }
+  EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
+  EXPECT_GE(Snapshots(), 4);
   EXPECT_LE(asked, 2) << "before and after the request, once";
   store_->SetHook(nullptr);
 }

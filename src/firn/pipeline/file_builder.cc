@@ -15,7 +15,6 @@ namespace firn::pipeline {
 namespace {
 
 using config::Node;
-using config::Problems;
 
 constexpr std::string_view kOwnsTable = "one pipeline of a process owns a table";
 
