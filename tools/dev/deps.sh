@@ -78,6 +78,7 @@ warn_apt_drift() {
 
 make_venv() {
   [[ -x $VENV/bin/python ]] && return 0
+  [[ -x /usr/bin/python3 ]] || need_apt build
   /usr/bin/python3 -m venv "$VENV" || die "could not make the virtual environment $VENV"
 }
 
