@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 
 import pyarrow.parquet as parquet
 import pytest
@@ -85,6 +87,7 @@ def test_an_id_that_the_registry_does_not_know_is_a_dead_letter(broker, topic, r
 
 
 def test_records_wait_for_a_registry_that_is_away(broker, topic, registry, lake, tmp_path):
+    """FIRN_TEST_OUTAGE_S=600 makes the outage ten minutes."""
     one, two = (registry.register(f"{topic}-value", schema) for schema in (V1, V2))
     broker.produce(topic, [frame(one, V1, {"id": 1, "amount": 1})], partition=0)
     running = start_firn("run", config_of(lake, broker, topic, registry, interval="500ms"), log=tmp_path / "firn.log")
@@ -94,6 +97,7 @@ def test_records_wait_for_a_registry_that_is_away(broker, topic, registry, lake,
     wait_until(lambda: lake.read(TABLE).num_rows == 2, what="a record whose schema is known already")
     broker.produce(topic, [frame(two, V2, {"id": 3, "amount": 3, "note": "late"})], partition=0)
     wait_until(lambda: "waiting for schema" in running.output, what="the trouble in the log")
+    time.sleep(float(os.environ.get("FIRN_TEST_OUTAGE_S", "0")))
     assert running.alive()
     registry.start()
     wait_until(lambda: lake.read(TABLE).num_rows == 3, what="the record that waited")
