@@ -87,7 +87,7 @@ def test_an_id_that_the_registry_does_not_know_is_a_dead_letter(broker, topic, r
 
 
 def test_records_wait_for_a_registry_that_is_away(broker, topic, registry, lake, tmp_path):
-    """FIRN_TEST_OUTAGE_S=600 makes the outage ten minutes."""
+    """FIRN_TEST_OUTAGE_S=600 makes the outage ten minutes (with --timeout=900)."""
     one, two = (registry.register(f"{topic}-value", schema) for schema in (V1, V2))
     broker.produce(topic, [frame(one, V1, {"id": 1, "amount": 1})], partition=0)
     running = start_firn("run", config_of(lake, broker, topic, registry, interval="500ms"), log=tmp_path / "firn.log")
