@@ -58,7 +58,9 @@ TEST(SigV4, SignsTheCasesOfAwsSuite) {
     const Headers added = Sign(v.request, v.credentials, kSuiteScope, kSuiteNowMs, v.options);
     Request complete = v.request;
     complete.headers.insert(complete.headers.end(), added.begin(), added.end() - 1);
-    EXPECT_EQ(CanonicalRequest(complete, v.options.path_rule), v.expected.at("canonical_request").get<std::string>()) << v.name;
+    EXPECT_EQ(CanonicalRequest(complete, v.options.path_rule),
+              v.expected.at("canonical_request").get<std::string>())
+        << v.name;
     EXPECT_EQ(SignatureOf(added), v.expected.at("signature").get<std::string>()) << v.name;
   }
 }
@@ -66,7 +68,8 @@ TEST(SigV4, SignsTheCasesOfAwsSuite) {
 TEST(SigV4, PresignsTheCasesOfAwsSuite) {
   for (const Vector& v : SuiteVectors()) {
     const std::string target = Presign(v.request, v.credentials, kSuiteScope, kSuiteNowMs, 3600, v.options);
-    EXPECT_EQ(target.substr(target.rfind('=') + 1), v.expected.at("presigned_signature").get<std::string>()) << v.name;
+    EXPECT_EQ(target.substr(target.rfind('=') + 1), v.expected.at("presigned_signature").get<std::string>())
+        << v.name;
   }
 }
 
