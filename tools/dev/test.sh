@@ -122,6 +122,7 @@ run_pytest() {
 lane_python() {
   deps_test
   deps_s3
+  deps_flights
   timed_build release firn firn_source_driver firn_s3_driver
   run_pytest python -m "not jvm and not faults"
 }
