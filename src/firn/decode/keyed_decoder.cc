@@ -208,9 +208,9 @@ class KeyedDecoder : public Decoder {
     FIRN_ASSIGN(const ArrayPtr value_indices, Indices(value_rows));
     arrow::ArrayVector columns;
     for (const auto& field : arrow_schema_->fields()) {
-      FIRN_ASSIGN(ArrayPtr from_value, TakeColumn(value.rows.get(), field->name(), value_indices));
-      FIRN_ASSIGN(ArrayPtr from_key, TakeColumn(key.rows.get(), field->name(), key_indices));
-      FIRN_ASSIGN(ArrayPtr column, Choose(field->name(), std::move(from_value), std::move(from_key)));
+      FIRN_ASSIGN(const ArrayPtr from_value, TakeColumn(value.rows.get(), field->name(), value_indices));
+      FIRN_ASSIGN(const ArrayPtr from_key, TakeColumn(key.rows.get(), field->name(), key_indices));
+      FIRN_ASSIGN(ArrayPtr column, Choose(field->name(), from_value, from_key));
       columns.push_back(std::move(column));
     }
     return TakeComplete(raw, std::move(columns), result);
