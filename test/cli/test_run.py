@@ -19,6 +19,7 @@ import urllib.request
 import pytest
 from firn import BINARY, firn, start_firn, wait_until
 from pipelines import orders, pipeline
+from ports import free_port
 
 
 @pytest.fixture
@@ -27,12 +28,6 @@ def topic(broker, request):
     broker.create_topic(name, partitions=2)
     broker.produce(name, orders(0, 1000))
     return name
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def get(address: str, path: str) -> tuple[int, str]:

@@ -138,7 +138,9 @@ class Broker:
             except Exception:  # noqa: BLE001  not up yet, whatever the client calls it
                 time.sleep(0.1)
         tail = (self.folder / "broker.log").read_text(errors="replace")[-2000:]
-        raise RuntimeError(f"the Kafka broker did not come up within {timeout_s:.0f} s:\n{tail}")
+        ended = self._process.poll()
+        what = f"did not come up within {timeout_s:.0f} s" if ended is None else f"ended with exit code {ended}"
+        raise RuntimeError(f"the Kafka broker {what}:\n{tail}")
 
     # --- topics
 
