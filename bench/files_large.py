@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,7 +78,7 @@ def run(program: str, config: Path, kill_after_s: float | None) -> tuple[float, 
     firn = subprocess.Popen([program, "run", str(config)], preexec_fn=die_with_parent, stderr=subprocess.DEVNULL)
     if kill_after_s is not None:
         time.sleep(kill_after_s)
-        firn.kill()
+        os.kill(firn.pid, signal.SIGKILL)  # not Popen.kill, which takes the status of one that has ended
     _, status, usage = os.wait4(firn.pid, 0)
     ended = os.waitstatus_to_exitcode(status)
     if ended not in (0, -9):
@@ -104,7 +105,7 @@ def main(program: str, gigabytes: float, kills: int, seed: int) -> None:
         wall, peak, killed = 0.0, 0, 0
         ended = False
         while not ended:
-            kill_after_s = chance.uniform(3, 15) if killed < kills else None
+            kill_after_s = chance.uniform(1, 6) if killed < kills else None
             seconds, memory, ended = run(program, config, kill_after_s)
             killed += not ended
             wall, peak = wall + seconds, max(peak, memory)
