@@ -37,7 +37,7 @@ def consecutive(offsets: list[int]) -> bool:
 
 
 def test_records_arrive_once_in_order_with_all_they_carry(broker, tmp_path, topic, group):
-    broker.create_topic(topic, partitions=1)
+    broker.create_topic(topic, partitions=1, retention_ms="-1")  # the records are from 1970
     broker.produce(topic, [b"one", None, b""], keys=[b"k", None, b""], headers=[[("h", b"1"), ("h", None)], None, None],
                    timestamps_ms=[1000, 2000, 3000])  # fmt: skip
     with SourceDriver(broker, tmp_path, topics=[topic], group_id=group, values=True, headers=True).open().subscribe() as source:
