@@ -1,8 +1,6 @@
 #include "firn/decode/keyed_decoder.h"
 
 #include <arrow/api.h>
-#include <arrow/compute/api_vector.h>
-#include <arrow/compute/exec.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include "firn/decode/row_decoder.h"
 #include "firn/iceberg/scan/arrow_error.h"
 #include "firn/iceberg/scan/arrow_schema.h"
+#include "firn/iceberg/scan/take.h"
 
 namespace firn::decode {
 
@@ -230,19 +229,10 @@ class KeyedDecoder : public Decoder {
     return array;
   }
 
-  Result<ArrayPtr> Take(const ArrayPtr& array, const ArrayPtr& indices) const {
+  Result<ArrayPtr> TakeAscending(const ArrayPtr& array, const ArrayPtr& indices) const {
     const bool all = indices->null_count() == 0 && indices->length() == array->length();
-    if (all) return array;  // indices ascend
-    return TakeAnyOrder(array, indices);
-  }
-
-  Result<ArrayPtr> TakeAnyOrder(const ArrayPtr& array, const ArrayPtr& indices) const {
-    arrow::compute::ExecContext context(bound_.pool);
-    context.set_use_threads(false);
-    FIRN_ARROW_ASSIGN(const arrow::Datum taken,
-                      arrow::compute::Take(arrow::Datum(array), arrow::Datum(indices),
-                                           arrow::compute::TakeOptions::NoBoundsCheck(), &context));
-    return taken.make_array();
+    if (all) return array;
+    return iceberg::Take(array, indices, bound_.pool);
   }
 
   /// Null where the half does not have the column, or nothing in it.
@@ -250,7 +240,7 @@ class KeyedDecoder : public Decoder {
                               const ArrayPtr& indices) const {
     const ArrayPtr column = rows == nullptr ? nullptr : rows->GetColumnByName(name);
     if (column == nullptr || column->null_count() == column->length()) return ArrayPtr();
-    return Take(column, indices);
+    return TakeAscending(column, indices);
   }
 
   /// The value's cells, and the key's where those are null.
@@ -263,7 +253,7 @@ class KeyedDecoder : public Decoder {
       rows.emplace_back(value->IsNull(row) ? value->length() + row : row);
     FIRN_ASSIGN(const ArrayPtr indices, Indices(rows));
     FIRN_ARROW_ASSIGN(const auto both, arrow::Concatenate({value, key}, bound_.pool));
-    return TakeAnyOrder(both, indices);
+    return iceberg::Take(both, indices, bound_.pool);
   }
 
   /// `{"a":1,"_key":{"b":2}}`: what either half had too much.
@@ -314,7 +304,7 @@ class KeyedDecoder : public Decoder {
       if (column == nullptr) {
         FIRN_ARROW_ASSIGN(column, arrow::MakeArrayOfNull(arrow_schema_->field(i)->type(), rows, bound_.pool));
       } else {
-        FIRN_ASSIGN(column, Take(column, indices));
+        FIRN_ASSIGN(column, TakeAscending(column, indices));
       }
     }
     result->batch.rows = arrow::RecordBatch::Make(arrow_schema_, rows, std::move(columns));

@@ -14,6 +14,7 @@
 
 #include "firn/iceberg/scan/arrow_error.h"
 #include "firn/iceberg/scan/arrow_literal.h"
+#include "firn/iceberg/scan/take.h"
 #include "firn/write/dense_ids.h"
 #include "firn/write/row_order.h"
 
@@ -252,7 +253,7 @@ Result<std::shared_ptr<arrow::RecordBatch>> PartitionRouter::Reorder(
   auto* order = reinterpret_cast<int32_t*>(buffer->mutable_data());
   for (size_t row = 0; row < ids_.size(); ++row) order[counts_[ids_[row]]++] = static_cast<int32_t>(row);
   const auto indices = std::make_shared<arrow::Int32Array>(rows->num_rows(), std::move(buffer));
-  return TakeRows(rows, indices, pool);
+  return iceberg::Take(rows, indices, pool);
 }
 
 Result<RoutedBatch> PartitionRouter::Route(const std::shared_ptr<arrow::RecordBatch>& rows,

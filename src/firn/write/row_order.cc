@@ -2,9 +2,6 @@
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
-#include <arrow/compute/api_vector.h>
-#include <arrow/compute/exec.h>
-#include <arrow/datum.h>
 #include <arrow/record_batch.h>
 
 #include <algorithm>
@@ -18,6 +15,7 @@
 
 #include "firn/iceberg/scan/arrow_error.h"
 #include "firn/iceberg/scan/arrow_literal.h"
+#include "firn/iceberg/scan/take.h"
 
 namespace firn::write {
 
@@ -174,18 +172,7 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowOrder::Sort(const std::shared_ptr
   FIRN_ASSIGN(const auto indices, Indices(*rows, pool));
   const auto* raw = static_cast<const arrow::Int32Array&>(*indices).raw_values();
   if (std::is_sorted(raw, raw + rows->num_rows())) return rows;
-  return TakeRows(rows, indices, pool);
-}
-
-Result<std::shared_ptr<arrow::RecordBatch>> TakeRows(const std::shared_ptr<arrow::RecordBatch>& rows,
-                                                     const std::shared_ptr<arrow::Array>& indices,
-                                                     arrow::MemoryPool* pool) {
-  arrow::compute::ExecContext context(pool);
-  context.set_use_threads(false);
-  FIRN_ARROW_ASSIGN(const arrow::Datum taken,
-                    arrow::compute::Take(arrow::Datum(rows), arrow::Datum(indices),
-                                         arrow::compute::TakeOptions::NoBoundsCheck(), &context));
-  return taken.record_batch();
+  return iceberg::Take(rows, indices, pool);
 }
 
 }  // namespace firn::write

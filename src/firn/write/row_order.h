@@ -35,9 +35,4 @@ class RowOrder {
   std::vector<Field> fields_;
 };
 
-/// Rows at the given indices (Int32Array).
-Result<std::shared_ptr<arrow::RecordBatch>> TakeRows(const std::shared_ptr<arrow::RecordBatch>& rows,
-                                                     const std::shared_ptr<arrow::Array>& indices,
-                                                     arrow::MemoryPool* pool);
-
 }  // namespace firn::write

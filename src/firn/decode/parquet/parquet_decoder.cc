@@ -1,8 +1,6 @@
 #include "firn/decode/parquet/parquet_decoder.h"
 
 #include <arrow/api.h>
-#include <arrow/compute/api_vector.h>
-#include <arrow/compute/exec.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +19,7 @@
 #include "firn/decode/row_decoder.h"
 #include "firn/iceberg/scan/arrow_error.h"
 #include "firn/iceberg/scan/arrow_schema.h"
+#include "firn/iceberg/scan/take.h"
 
 namespace firn::decode {
 
@@ -343,7 +342,7 @@ class ParquetDecoder : public Decoder {
       } else if (all) {
         columns.push_back(arrays_[c]->Slice(static_cast<int64_t>(begin), rows)->data());
       } else {
-        FIRN_ASSIGN(const ArrayPtr taken, Take(arrays_[c], indices));
+        FIRN_ASSIGN(const ArrayPtr taken, iceberg::Take(arrays_[c], indices, bound_.pool));
         columns.push_back(taken->data());
       }
     }
@@ -357,15 +356,6 @@ class ParquetDecoder : public Decoder {
     for (const uint32_t record : records) builder.UnsafeAppend(record);
     FIRN_ARROW_ASSIGN(auto array, builder.Finish());
     return array;
-  }
-
-  Result<ArrayPtr> Take(const ArrayPtr& array, const ArrayPtr& indices) const {
-    arrow::compute::ExecContext context(bound_.pool);
-    context.set_use_threads(false);
-    FIRN_ARROW_ASSIGN(const arrow::Datum taken,
-                      arrow::compute::Take(arrow::Datum(array), arrow::Datum(indices),
-                                           arrow::compute::TakeOptions::NoBoundsCheck(), &context));
-    return taken.make_array();
   }
 
   const ParquetMatch match_;

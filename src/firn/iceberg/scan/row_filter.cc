@@ -2,9 +2,6 @@
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
-#include <arrow/compute/api_vector.h>
-#include <arrow/compute/exec.h>
-#include <arrow/datum.h>
 #include <arrow/record_batch.h>
 
 #include <algorithm>
@@ -15,6 +12,7 @@
 #include "firn/iceberg/scan/arrow_error.h"
 #include "firn/iceberg/scan/arrow_literal.h"
 #include "firn/iceberg/scan/column_path.h"
+#include "firn/iceberg/scan/take.h"
 
 namespace firn::iceberg {
 
@@ -129,12 +127,7 @@ Result<std::shared_ptr<arrow::RecordBatch>> KeepRows(const std::shared_ptr<arrow
     if (mask[i] != 0) *out++ = static_cast<int32_t>(i);
   }
   const auto indices = std::make_shared<arrow::Int32Array>(kept, std::move(buffer));
-  arrow::compute::ExecContext context(pool);
-  context.set_use_threads(false);
-  FIRN_ARROW_ASSIGN(const arrow::Datum taken,
-                    arrow::compute::Take(arrow::Datum(rows), arrow::Datum(indices),
-                                         arrow::compute::TakeOptions::NoBoundsCheck(), &context));
-  return taken.record_batch();
+  return Take(rows, indices, pool);
 }
 
 }  // namespace firn::iceberg
