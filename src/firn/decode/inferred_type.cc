@@ -11,12 +11,6 @@ using iceberg::Type;
 using iceberg::TypeId;
 using iceberg::TypePtr;
 
-namespace {
-
-constexpr int kOldestFormat = 2;  // promotions that every table has
-
-}  // namespace
-
 InferredType InferredType::Of(InferredKind kind) {
   InferredType type;
   type.kind = kind;
@@ -82,8 +76,10 @@ void InferredType::Merge(const InferredType& other) {
 }
 
 void InferredType::MergeKnown(const InferredType& other) {
-  if (known->Equals(*other.known) || iceberg::CanPromote(*other.known, *known, kOldestFormat)) return;
-  if (iceberg::CanPromote(*known, *other.known, kOldestFormat)) {
+  if (known->Equals(*other.known) ||
+      iceberg::CanPromote(*other.known, *known, iceberg::kPromotionsOfEveryTable))
+    return;
+  if (iceberg::CanPromote(*known, *other.known, iceberg::kPromotionsOfEveryTable)) {
     known = other.known;
   } else {
     *this = Conflict(fmt::format("{} here, {} there", known->ToString(), other.known->ToString()));

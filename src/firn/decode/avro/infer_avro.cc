@@ -20,7 +20,6 @@ using iceberg::TypePtr;
 
 namespace {
 
-constexpr int kOldestFormat = 2;
 constexpr size_t kMaxColumns = 1000;
 
 /// The type that takes the values of both; null when there is none.
@@ -44,8 +43,8 @@ std::vector<NestedField> JoinFields(std::vector<NestedField> fields, const std::
 }
 
 TypePtr Join(const TypePtr& a, const TypePtr& b) {
-  if (a->Equals(*b) || iceberg::CanPromote(*b, *a, kOldestFormat)) return a;
-  if (iceberg::CanPromote(*a, *b, kOldestFormat)) return b;
+  if (a->Equals(*b) || iceberg::CanPromote(*b, *a, iceberg::kPromotionsOfEveryTable)) return a;
+  if (iceberg::CanPromote(*a, *b, iceberg::kPromotionsOfEveryTable)) return b;
   if (a->id() != b->id() || a->is_primitive()) return nullptr;
   bool good = true;
   std::vector<NestedField> fields = JoinFields(a->fields(), b->fields(), &good);

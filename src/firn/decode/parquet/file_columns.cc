@@ -23,8 +23,6 @@ using iceberg::TypePtr;
 
 namespace {
 
-constexpr int kOldestFormat = 2;  // promotions that every table has
-
 bool HasIds(const arrow::FieldVector& fields) {
   return std::ranges::any_of(fields, [](const auto& field) {
     return iceberg::FieldIdOf(*field).has_value() || HasIds(field->type()->fields());
@@ -205,7 +203,9 @@ class Matcher {
     source.as_is = own.ok() && (*own)->Equals(type);
     if (source.as_is || !source.column->binding().may_widen) return;
     const auto stored = iceberg::FromArrowType(type);
-    if (!stored.ok() || !iceberg::CanPromote(source.column->type(), **stored, kOldestFormat)) return;
+    if (!stored.ok() ||
+        !iceberg::CanPromote(source.column->type(), **stored, iceberg::kPromotionsOfEveryTable))
+      return;
     result_.needs.widened.push_back({source.column->field().id, *stored});
   }
 

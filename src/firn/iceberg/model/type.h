@@ -110,6 +110,8 @@ class Type {
 
 /// Whether the format lets `from` become `to` in a table of `format_version` (spec, "Schema Evolution").
 bool CanPromote(const Type& from, const Type& to, int format_version);
+/// The `format_version` whose promotions every table has that we write to.
+inline constexpr int kPromotionsOfEveryTable = 2;
 
 /// Bytes needed for an unscaled decimal of this precision (spec, Parquet mapping): 9 -> 4, 18 -> 8, 38 -> 16.
 int32_t DecimalRequiredBytes(int32_t precision);
