@@ -1,12 +1,10 @@
 // CSV files of any bytes in any dialect: each record ends as a row or a dead letter, how the bytes come in
 // portions does not matter, and reading goes on at any record as if it had never stopped.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +13,7 @@
 
 #include "firn/decode/csv/csv_decoder.h"
 #include "firn/decode/csv/csv_format.h"
+#include "firn/record/text_stream.h"
 
 namespace {
 
@@ -22,27 +21,13 @@ using firn::decode::CsvDialect;
 using firn::decode::CsvEncoding;
 using firn::record::FilePosition;
 using firn::record::RawBatch;
+using firn::record::TextStream;
 
 void Require(bool good, const char* what) {
   if (good) return;
   std::fprintf(stderr, "%s\n", what);
   std::abort();
 }
-
-class Portions : public firn::record::ByteStream {
- public:
-  Portions(std::string_view bytes, size_t step) : bytes_(bytes), step_(step) {}
-  firn::Result<size_t> Read(char* out, size_t length) override {
-    const size_t count = std::min({length, step_, bytes_.size()});
-    std::memcpy(out, bytes_.data(), count);
-    bytes_.remove_prefix(count);
-    return count;
-  }
-
- private:
-  std::string_view bytes_;
-  size_t step_;
-};
 
 CsvDialect DialectOf(uint8_t choice) {
   CsvDialect dialect;
@@ -65,8 +50,8 @@ struct File {
 
 File ReadAll(const CsvDialect& dialect, std::string_view bytes, size_t step, const FilePosition& start) {
   File file;
-  auto reader = firn::decode::MakeCsvFormat(dialect)->Open("f", nullptr,
-                                                           std::make_unique<Portions>(bytes, step), start);
+  auto reader = firn::decode::MakeCsvFormat(dialect)->Open(
+      "f", nullptr, std::make_unique<TextStream>(std::string(bytes), step), start);
   file.opened = reader.ok();
   if (!file.opened) return file;
   for (;;) {

@@ -1,37 +1,22 @@
 // Files of JSON: whatever is in them, reading in one go, in small pieces, and from behind any record gives
 // the same records at the same lines.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "firn/decode/json/json_files.h"
+#include "firn/record/text_stream.h"
 
 namespace {
 
 using firn::record::FilePosition;
-
-class Text final : public firn::record::ByteStream {
- public:
-  Text(std::string_view text, size_t piece) : text_(text), piece_(piece) {}
-  firn::Result<size_t> Read(char* out, size_t length) override {
-    const size_t taken = std::min({length, piece_, text_.size()});
-    std::memcpy(out, text_.data(), taken);
-    text_.remove_prefix(taken);
-    return taken;
-  }
-
- private:
-  std::string_view text_;
-  size_t piece_;
-};
+using firn::record::TextStream;
 
 struct Split {
   std::vector<std::pair<std::string, int64_t>> records;
@@ -43,7 +28,7 @@ Split Read(std::string_view text, size_t piece, const FilePosition& start) {
   constexpr size_t kMaxRecordBytes = 4096;
   Split split;
   auto reader = firn::decode::MakeJsonFiles(kMaxRecordBytes)
-                    ->Open("f", nullptr, std::make_unique<Text>(text, piece), start);
+                    ->Open("f", nullptr, std::make_unique<TextStream>(std::string(text), piece), start);
   if (!reader.ok()) return split;
   for (;;) {
     firn::record::RawBatch batch;

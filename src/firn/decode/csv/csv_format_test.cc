@@ -97,9 +97,9 @@ TEST(CsvFormatTest, ReadingGoesOnFarBehindTheBeginning) {
 }
 
 TEST(CsvFormatTest, AFileThatIsShorterThanItWasIsAnError) {
-  const auto reader =
-      MakeCsvFormat({})->Open("f.csv", nullptr, std::make_unique<testing::TextStream>("h\n1\n"),
-                              {.record = 9, .byte = 90'000'000, .line = 10});
+  const auto reader = MakeCsvFormat({})->Open("f.csv", nullptr,
+                                              std::make_unique<record::TextStream>("h\n1\n", testing::kPiece),
+                                              {.record = 9, .byte = 90'000'000, .line = 10});
   ASSERT_FALSE(reader.ok());
   EXPECT_EQ(reader.error().kind(), ErrorKind::kCorrupt);
   EXPECT_NE(reader.error().ToString().find("f.csv"), std::string::npos);
@@ -107,9 +107,10 @@ TEST(CsvFormatTest, AFileThatIsShorterThanItWasIsAnError) {
 
 TEST(CsvFormatTest, AnotherEncodingsByteOrderMarkIsAnErrorWithARemedy) {
   const auto reader = MakeCsvFormat({})->Open("f.csv", nullptr,
-                                              std::make_unique<testing::TextStream>(std::string("\xFF\xFE"
-                                                                                                "a\0",
-                                                                                                4)),
+                                              std::make_unique<record::TextStream>(std::string("\xFF\xFE"
+                                                                                               "a\0",
+                                                                                               4),
+                                                                                   testing::kPiece),
                                               {});
   ASSERT_FALSE(reader.ok());
   EXPECT_NE(reader.error().ToString().find("encoding: utf-16le"), std::string::npos);

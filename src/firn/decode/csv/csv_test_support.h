@@ -2,33 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "firn/decode/csv/csv_format.h"
 #include "firn/decode/decode_test_support.h"
+#include "firn/record/text_stream.h"
 
 namespace firn::decode::testing {
 
-/// A file's bytes, a few at a time.
-class TextStream : public record::ByteStream {
- public:
-  explicit TextStream(std::string bytes, size_t step = 7) : bytes_(std::move(bytes)), step_(step) {}
-  Result<size_t> Read(char* out, size_t length) override {
-    const size_t count = std::min({length, step_, bytes_.size() - at_});
-    std::memcpy(out, bytes_.data() + at_, count);
-    at_ += count;
-    return count;
-  }
-
- private:
-  std::string bytes_;
-  size_t step_;
-  size_t at_ = 0;
-};
+constexpr size_t kPiece = 7;  ///< bytes that a file gives at a time
 
 struct ReadFile {
   record::RawBatch raw;
@@ -39,7 +24,8 @@ struct ReadFile {
 inline ReadFile ReadAll(const CsvDialect& dialect, const std::string& bytes,
                         const record::FilePosition& start = {}) {
   ReadFile file;
-  auto reader = MakeCsvFormat(dialect)->Open("x.csv", nullptr, std::make_unique<TextStream>(bytes), start);
+  auto reader = MakeCsvFormat(dialect)->Open("x.csv", nullptr,
+                                             std::make_unique<record::TextStream>(bytes, kPiece), start);
   if (!reader.ok()) {
     ADD_FAILURE() << reader.error().ToString();
     return file;

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
+#include <string>
+#include <vector>
+
+#include "firn/record/text_stream.h"
 
 namespace firn::decode {
 namespace {
@@ -12,23 +15,6 @@ namespace {
 using record::FilePosition;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-/// Gives a text in small pieces.
-class TextStream : public record::ByteStream {
- public:
-  TextStream(std::string text, size_t piece) : text_(std::move(text)), piece_(piece) {}
-  Result<size_t> Read(char* out, size_t length) override {
-    const size_t taken = std::min({length, piece_, text_.size() - at_});
-    std::memcpy(out, text_.data() + at_, taken);
-    at_ += taken;
-    return taken;
-  }
-
- private:
-  std::string text_;
-  size_t piece_;
-  size_t at_ = 0;
-};
 
 struct Split {
   std::vector<std::string> records;
@@ -41,7 +27,8 @@ Split Read(const std::string& text, const FilePosition& start = {}, size_t piece
            size_t max_record_bytes = kMaxJsonRecordBytes) {
   Split split;
   auto format = MakeJsonFiles(max_record_bytes);
-  auto reader = format->Open("/landing/a.json", nullptr, std::make_unique<TextStream>(text, piece), start);
+  auto reader =
+      format->Open("/landing/a.json", nullptr, std::make_unique<record::TextStream>(text, piece), start);
   if (!reader.ok()) return {{}, {}, {}, reader.error().ToString()};
   for (bool more = true; more;) {
     record::RawBatch batch;
@@ -59,7 +46,7 @@ Split Read(const std::string& text, const FilePosition& start = {}, size_t piece
 void ExpectSameFromEveryPosition(const std::string& text) {
   const Split whole = Read(text);
   auto format = MakeJsonFiles();
-  auto reader = format->Open("f", nullptr, std::make_unique<TextStream>(text, 1000), {});
+  auto reader = format->Open("f", nullptr, std::make_unique<record::TextStream>(text, 1000), {});
   ASSERT_TRUE(reader.ok());
   for (size_t taken = 1; taken <= whole.records.size(); ++taken) {
     record::RawBatch batch;
