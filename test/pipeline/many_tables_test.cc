@@ -38,6 +38,17 @@ class ManyTablesTest : public PipelineTest {
     for (int i = 0; i < count; ++i) ProduceKind(std::string(1, static_cast<char>('a' + i % 3)), 1);
   }
 
+  /// Table b, of which another engine made its one column `id` text.
+  void MakeTableThatContradicts() {
+    iceberg::NewTable other;
+    other.schema = std::make_shared<iceberg::Schema>(
+        0, std::vector<iceberg::NestedField>{
+               {.id = 1, .name = "id", .type = iceberg::Type::Primitive(iceberg::TypeId::kString)}});
+    other.uuid = ids_.Uuid();
+    ASSERT_TRUE(catalog_->CreateNamespace({"shop"}, {}).ok());
+    ASSERT_TRUE(catalog_->CreateTable({{"shop"}, "b"}, other).ok());
+  }
+
   std::vector<int64_t> Ids(const std::string& table) {
     if (!catalog_->LoadTable({{"shop"}, table}).ok()) return {};
     std::vector<int64_t> ids = Column("id", table);
@@ -154,13 +165,7 @@ TEST_F(ManyTablesTest, AnIdleTableDoesNotMakeTheNextRunReadFromTheStart) {
 }
 
 TEST_F(ManyTablesTest, ATableThatContradictsFailsAloneAndCatchesUpWhenItIsMended) {
-  iceberg::NewTable other;
-  other.schema = std::make_shared<iceberg::Schema>(
-      0, std::vector<iceberg::NestedField>{
-             {.id = 1, .name = "id", .type = iceberg::Type::Primitive(iceberg::TypeId::kString)}});
-  other.uuid = ids_.Uuid();
-  ASSERT_TRUE(catalog_->CreateNamespace({"shop"}, {}).ok());
-  ASSERT_TRUE(catalog_->CreateTable({{"shop"}, "b"}, other).ok());
+  MakeTableThatContradicts();
   ProduceMixed(300);
   auto process = Start({.until_caught_up = true});
   auto failed = Wait(*process);
@@ -187,13 +192,7 @@ TEST_F(ManyTablesTest, ATableThatContradictsFailsAloneAndCatchesUpWhenItIsMended
 }
 
 TEST_F(ManyTablesTest, ATableCatchesUpWhileTheOthersGoOn) {
-  iceberg::NewTable other;
-  other.schema = std::make_shared<iceberg::Schema>(
-      0, std::vector<iceberg::NestedField>{
-             {.id = 1, .name = "id", .type = iceberg::Type::Primitive(iceberg::TypeId::kString)}});
-  other.uuid = ids_.Uuid();
-  ASSERT_TRUE(catalog_->CreateNamespace({"shop"}, {}).ok());
-  ASSERT_TRUE(catalog_->CreateTable({{"shop"}, "b"}, other).ok());
+  MakeTableThatContradicts();
   ProduceMixed(3000);
   EXPECT_EQ(CatchUp().end, PipelineEnd::kFailed);
   ASSERT_TRUE(catalog_->DropTable({{"shop"}, "b"}, false).ok());

@@ -39,6 +39,13 @@ inline iceberg::SchemaPtr MakeSchema(std::vector<iceberg::NestedField> fields) {
   return std::make_shared<const iceberg::Schema>(0, std::move(fields));
 }
 
+inline BoundSchema Bound(std::vector<iceberg::NestedField> fields) {
+  BoundSchema bound;
+  bound.schema = MakeSchema(std::move(fields));
+  bound.target_table = "t";
+  return bound;
+}
+
 /// Records of topic `t`, partition 3, offsets from 100, each followed in the arena by what could confuse a
 /// parser that reads on.
 inline record::RawBatch MakeRaw(const std::vector<std::optional<std::string>>& values) {

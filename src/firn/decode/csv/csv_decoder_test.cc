@@ -11,21 +11,14 @@
 namespace firn::decode {
 namespace {
 
+using testing::Bound;
 using testing::DecodeWith;
 using testing::Field;
 using testing::MakeRaw;
-using testing::MakeSchema;
 using testing::Primitive;
 using testing::Rows;
 using Texts = std::vector<std::string>;
 using Values = std::vector<std::optional<std::string>>;
-
-BoundSchema Bound(std::vector<iceberg::NestedField> fields) {
-  BoundSchema bound;
-  bound.schema = MakeSchema(std::move(fields));
-  bound.target_table = "t";
-  return bound;
-}
 
 BoundSchema TwoColumns() {
   return Bound({Field(1, "id", Primitive("long")), Field(2, "text", Primitive("string"))});

@@ -12,6 +12,7 @@
 namespace firn::decode {
 namespace {
 
+using testing::Bound;
 using testing::Field;
 using testing::MakeSchema;
 using testing::Primitive;
@@ -36,13 +37,6 @@ record::RawBatch RawOf(const Pairs& pairs) {
     raw.values.push_back(slice(pairs[i].second));
   }
   return raw;
-}
-
-BoundSchema Bound(std::vector<iceberg::NestedField> fields) {
-  BoundSchema bound;
-  bound.schema = MakeSchema(std::move(fields));
-  bound.target_table = "t";
-  return bound;
 }
 
 BoundSchema IdAndText() {

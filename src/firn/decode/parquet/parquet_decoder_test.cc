@@ -19,8 +19,8 @@ using iceberg::Type;
 using iceberg::testing::Longs;
 using iceberg::testing::ParquetBytes;
 using iceberg::testing::Texts;
+using testing::Bound;
 using testing::Field;
-using testing::MakeSchema;
 using testing::Primitive;
 using testing::Rows;
 using Strings = std::vector<std::string>;
@@ -32,12 +32,6 @@ std::string Golden(const std::string& name) {
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
-}
-
-BoundSchema Bound(std::vector<iceberg::NestedField> fields) {
-  BoundSchema bound;
-  bound.schema = MakeSchema(std::move(fields));
-  return bound;
 }
 
 BoundSchema One(const std::string& name, const std::string& type) {

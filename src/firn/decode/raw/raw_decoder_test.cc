@@ -10,17 +10,11 @@
 namespace firn::decode {
 namespace {
 
+using testing::Bound;
 using testing::Field;
 using testing::MakeRaw;
-using testing::MakeSchema;
 using testing::Primitive;
 using Texts = std::vector<std::string>;
-
-BoundSchema Bound(std::vector<iceberg::NestedField> fields) {
-  BoundSchema bound;
-  bound.schema = MakeSchema(std::move(fields));
-  return bound;
-}
 
 TEST(RawDecoderTest, KeysAndValuesAreTakenAsTheyAre) {
   const BoundSchema bound =
