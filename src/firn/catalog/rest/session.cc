@@ -37,10 +37,12 @@ Error WithHint(Error error, bool may_repeat) {
   return std::move(error).WithRetry(may_repeat ? RetryHint::kYes : RetryHint::kNo);
 }
 
+#ifdef FIRN_FAULT_POINTS
 Status CommitSent() {
   FIRN_FAULT_POINT(commit_request_sent);
   return Ok();
 }
+#endif
 
 }  // namespace
 
@@ -56,7 +58,9 @@ http::HttpRequest Session::Prepare(const Call& call) const {
                             .headers = call.headers,
                             .body = call.body,
                             .at_most_once = call.repeat == Repeat::kCommit};
+#ifdef FIRN_FAULT_POINTS
   if (request.at_most_once) request.on_sent = CommitSent;
+#endif
   request.headers.emplace_back("Accept", "application/json");
   if (!call.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
   for (const auto& [name, value] : headers_) {
