@@ -5,7 +5,7 @@ REPORTS=$ROOT/build/reports
 
 FAST_LANES="check unit python"
 # Without unit: asan runs the same tests, and a third full build would buy nothing.
-FULL_LANES="check python jvm faults asan tsan"
+FULL_LANES="check asan tsan python jvm faults"
 ALL_LANES="unit $FULL_LANES"
 
 # The parts with threads of their own; the others are covered by the address sanitizer.
