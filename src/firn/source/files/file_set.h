@@ -47,6 +47,7 @@ class FileSet {
   const FilesConfig& config() const { return config_; }
   const PathPattern& pattern() const { return pattern_; }
   store::Store& store() const { return *store_; }
+  const std::shared_ptr<store::Store>& shared_store() const { return store_; }
   runtime::Clock& clock() const { return clock_; }
 
   FilePartition& partition(int32_t index) { return *partitions_[static_cast<size_t>(index)]; }

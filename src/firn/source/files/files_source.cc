@@ -26,6 +26,7 @@ constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kMinChunkBytes = int64_t{128} << 10;
 constexpr int64_t kMaxChunkBytes = int64_t{4} << 20;
 constexpr int kMaxIdleMs = 20;
+constexpr size_t kFetchers = 16;
 
 SourcePartition PartitionAt(int32_t index) { return {kTopic, index}; }
 
@@ -35,14 +36,19 @@ class FilesSource final : public Source {
               const FilesDeps& deps)
       : deps_(deps),
         executor_("files-read", static_cast<size_t>(deps.lanes)),
+        fetchers_("files-fetch", kFetchers),
         set_(config, std::move(pattern), std::move(store), *deps.clock),
         first_reader_(static_cast<size_t>(deps.lanes), 0) {
-    // Two chunks for each file that is open: one that is read, one on its way.
+    // A quarter for small files ahead of their turn; else two chunks for each file that is open: one that is
+    // read, one on its way.
+    const int64_t ahead_bytes = deps.prefetch_bytes / 4;
     ReadSetup setup;
-    setup.chunk_bytes = std::clamp(deps.prefetch_bytes / (2 * kPartitions), kMinChunkBytes, kMaxChunkBytes);
+    setup.chunk_bytes =
+        std::clamp((deps.prefetch_bytes - ahead_bytes) / (2 * kPartitions), kMinChunkBytes, kMaxChunkBytes);
     setup.executor = &executor_;
+    const AheadLimits ahead{.max_bytes = ahead_bytes / kPartitions};
     for (int32_t i = 0; i < kPartitions; ++i)
-      readers_.push_back(std::make_unique<PartitionReader>(set_, i, *deps_.format, setup));
+      readers_.push_back(std::make_unique<PartitionReader>(set_, i, *deps_.format, setup, fetchers_, ahead));
   }
   ~FilesSource() override { Close(); }
 
@@ -73,6 +79,7 @@ class FilesSource final : public Source {
 
   const FilesDeps deps_;
   runtime::Executor executor_;
+  runtime::Executor fetchers_;
   FileSet set_;
   std::vector<std::unique_ptr<PartitionReader>> readers_;
   std::vector<size_t> first_reader_;  ///< by lane: whose turn it is

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
 
@@ -95,6 +96,7 @@ class FilesSourceTest : public ::testing::Test {
     std::multiset<std::string> records;
     std::optional<Error> error;
     int64_t polls = 0;
+    std::map<int32_t, std::vector<std::string>> files;  ///< by partition, as their records came
   };
 
   std::unique_ptr<Source> Make(bool bounded) {
@@ -152,6 +154,7 @@ class FilesSourceTest : public ::testing::Test {
     record::PartitionPosition& position = taken.positions.at(raw.partition);
     ASSERT_EQ(position.next, raw.range.from) << "ranges join";
     ASSERT_EQ(raw.range.to - raw.range.from, static_cast<int64_t>(raw.size()));
+    if (raw.size() > 0) taken.files[raw.partition.partition].push_back(raw.file->location);
     const size_t records = cut ? std::min<size_t>(1, raw.size()) : raw.size();
     for (size_t i = 0; i < records; ++i) {
       taken.records.emplace(raw.value(i));
@@ -180,6 +183,32 @@ TEST_F(FilesSourceTest, EveryRecordOfEveryFileOnceAndNothingAgain) {
   Write("later", 7);
   Run(taken);
   EXPECT_EQ(taken.records, expected_);
+}
+
+TEST_F(FilesSourceTest, FilesOfAPartitionComeInTheirOrderAlthoughTheyAreFetchedAhead) {
+  std::map<std::string, int> order;
+  for (int i = 0; i < 200; ++i) {
+    Write(fmt::format("f{}", i), 1 + i % 3);
+    order[fmt::format("memory://lake/landing/f{}", i)] = i;
+  }
+  std::atomic<int> open = 0;
+  std::atomic<int> most_open = 0;
+  store_->SetHook([&](store::StoreOp op, store::FaultTime, const std::string& location) {
+    if (op != store::StoreOp::kOpen) return Ok();
+    most_open = std::max<int>(most_open, ++open);
+    // Unevenly slow, so that they end in another order than they began in.
+    runtime::SystemClock().SleepMs(static_cast<int64_t>(HashOfPath(location) % 5));
+    --open;
+    return Ok();
+  });
+  Taken taken;
+  Run(taken, SIZE_MAX, false, 1000);
+  EXPECT_FALSE(taken.error);
+  EXPECT_EQ(taken.records, expected_);
+  EXPECT_GT(most_open, 2) << "two lanes alone would open two";
+  EXPECT_EQ(store_->Count(store::StoreOp::kOpen), 200) << "each once";
+  for (const auto& [partition, files] : taken.files)
+    EXPECT_TRUE(std::ranges::is_sorted(files, {}, [&](const auto& file) { return order.at(file); }));
 }
 
 TEST_F(FilesSourceTest, ARestartAtAnyBatchLosesAndDoublesNothing) {

@@ -30,6 +30,7 @@ PartitionReader::~PartitionReader() { DropReading(); }
 void PartitionReader::Start(const record::PartitionPosition& position, std::optional<OpenFile> open) {
   const std::lock_guard lock(mutex_);
   DropReading();
+  ahead_.Clear();
   started_ = true;
   closed_ = end_told_ = false;
   next_ = position.next;
@@ -41,6 +42,7 @@ void PartitionReader::Start(const record::PartitionPosition& position, std::opti
 void PartitionReader::Release() {
   const std::lock_guard lock(mutex_);
   DropReading();
+  ahead_.Clear();
   started_ = false;
 }
 
@@ -96,6 +98,9 @@ std::optional<OpenFile> PartitionReader::NextFile() {
     partition.queue.pop_front();
     if (partition.taken.Look(file) == TakenFiles::Sight::kTaken) continue;
     partition.open_path = file.path;
+    std::vector<FilesAhead::Next> next = LookAhead(partition);
+    next.insert(next.begin(), {file, set_.pattern().LocationOf(file.path)});
+    ahead_.Expect(next);
     return OpenFile{std::move(file), {}};
   }
   partition.open_path.reset();
@@ -103,11 +108,31 @@ std::optional<OpenFile> PartitionReader::NextFile() {
   return std::nullopt;
 }
 
+std::vector<FilesAhead::Next> PartitionReader::LookAhead(const FilePartition& partition) const {
+  std::vector<FilesAhead::Next> next;
+  for (const FileId& file : partition.queue) {
+    if (next.size() == ahead_.limits().max_files) break;
+    next.push_back({file, set_.pattern().LocationOf(file.path)});
+  }
+  return next;
+}
+
+// A file to be gone on with is looked at again: what was fetched may be older than what was seen of it.
+Result<std::shared_ptr<store::RandomAccessObject>> PartitionReader::OpenObject(Reading& reading,
+                                                                               bool resumed) {
+  if (std::optional<FetchedFile> fetched = resumed ? std::nullopt : ahead_.Take(reading.at.file)) {
+    reading.after = std::move(fetched->after);
+    return std::move(fetched->object);
+  }
+  FIRN_ASSIGN(std::shared_ptr<store::RandomAccessObject> object, set_.store().Open(reading.location));
+  return object;
+}
+
 Status PartitionReader::Open(const OpenFile& file, std::vector<record::RawBatch>* out) {
   const bool resumed = std::exchange(resume_, std::nullopt).has_value();
   resume_ = file;  // until it is open: an error in between leads here again
   Reading reading{file, set_.pattern().LocationOf(file.file.path), nullptr, nullptr, 0};
-  auto opened = set_.store().Open(reading.location);
+  auto opened = OpenObject(reading, resumed);
   if (!opened.ok()) {
     if (opened.error().kind() == ErrorKind::kNotFound) return OnVanished(file, out);
     return std::move(opened).error().WithContext(reading.location);
@@ -239,7 +264,8 @@ void PartitionReader::Finish(const FileId& file, std::vector<record::RawBatch>* 
 
 // What was read is of the file that was opened, or nothing of it is handed out.
 Status PartitionReader::CheckUnchanged(std::vector<record::RawBatch>* out) {
-  auto now = set_.store().Head(reading_->location);
+  auto now =
+      reading_->after ? Result<store::ObjectInfo>(*reading_->after) : set_.store().Head(reading_->location);
   if (!now.ok()) {
     // Deleted, and what was open could still be read: it is whole.
     if (now.error().kind() == ErrorKind::kNotFound) return Ok();

@@ -11,6 +11,7 @@
 #include "firn/record/file_format.h"
 #include "firn/source/files/byte_streams.h"
 #include "firn/source/files/file_set.h"
+#include "firn/source/files/files_ahead.h"
 #include "firn/source/source.h"
 
 namespace firn::source::files {
@@ -24,8 +25,14 @@ namespace firn::source::files {
 /// one. Thread-safe; Poll is called by one lane.
 class PartitionReader {
  public:
-  PartitionReader(FileSet& set, int32_t index, record::FileFormat& format, const ReadSetup& setup)
-      : set_(set), index_(index), format_(format), setup_(setup) {}
+  /// `fetchers` gets small files ahead; it outlives this.
+  PartitionReader(FileSet& set, int32_t index, record::FileFormat& format, const ReadSetup& setup,
+                  runtime::Executor& fetchers, const AheadLimits& ahead)
+      : set_(set),
+        index_(index),
+        format_(format),
+        setup_(setup),
+        ahead_(set.shared_store(), fetchers, ahead, set.prefetched_bytes) {}
   ~PartitionReader();
   PartitionReader(const PartitionReader&) = delete;
   PartitionReader& operator=(const PartitionReader&) = delete;
@@ -45,12 +52,15 @@ class PartitionReader {
     std::unique_ptr<record::FileReader> reader;
     std::shared_ptr<const record::FileOrigin> origin;
     int64_t prefetched_bytes = 0;
+    std::optional<store::ObjectInfo> after = {};  ///< fetched ahead: told after all of it was read
   };
 
   Status TryPoll(const PollBudget& budget, std::vector<record::RawBatch>* out);
   /// False when there is no file to read.
   Result<bool> OpenNext(std::vector<record::RawBatch>* out);
   std::optional<OpenFile> NextFile();
+  std::vector<FilesAhead::Next> LookAhead(const FilePartition& partition) const;
+  Result<std::shared_ptr<store::RandomAccessObject>> OpenObject(Reading& reading, bool resumed);
   Status Open(const OpenFile& file, std::vector<record::RawBatch>* out);
   Status Read(const PollBudget& budget, std::vector<record::RawBatch>* out);
   void HandOut(record::RawBatch batch, bool more, std::vector<record::RawBatch>* out);
@@ -73,6 +83,7 @@ class PartitionReader {
   const int32_t index_;
   record::FileFormat& format_;
   const ReadSetup setup_;
+  FilesAhead ahead_;
 
   std::mutex mutex_;
   bool started_ = false;
