@@ -27,8 +27,8 @@ constexpr int kSignalBase = 128;
 
 Program::Program()
     : signals_([this](runtime::StopRequest request, int signal) { OnSignal(request, signal); }) {
-  plugins_ = MakePlugins({MakeStoreResolver(metrics_), &runtime::SystemClock(), &runtime::SystemIds(),
-                          [this] { return PrefetchBytes(); }});
+  plugins_ = MakePlugins({MakeStoreResolver(metrics_, abort_.get_token()), &runtime::SystemClock(),
+                          &runtime::SystemIds(), [this] { return PrefetchBytes(); }});
 }
 
 std::vector<cli::LibraryVersion> Program::Libraries() const { return LibraryVersions(); }
@@ -65,6 +65,8 @@ Program::Resources& Program::ResourcesFor(const pipeline::PipelineFile& file) {
   });
   return *resources_;
 }
+
+void Program::RequestAbort() { abort_.request_stop(); }
 
 int64_t Program::PrefetchBytes() {
   const std::lock_guard lock(mutex_);

@@ -34,6 +34,7 @@ class Program final : public cli::Services {
   Result<pipeline::SourceSample> SampleSource(const pipeline::PipelineFile& file,
                                               const pipeline::PipelineSetup& setup) override;
   cli::StopRequests stop_requests() override;
+  void RequestAbort() override;
   int stop_signal() const override { return stop_signal_.load(); }
   http::HttpClient& http() override;
   obs::Metrics& metrics() override { return metrics_; }

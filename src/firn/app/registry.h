@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 
 #include "firn/obs/metrics.h"
 #include "firn/pipeline/config_reader.h"
@@ -25,7 +26,7 @@ struct PluginDeps {
 pipeline::Plugins MakePlugins(const PluginDeps& deps);
 
 /// Stores by scheme, metered. One of a kind: locations with equal access share a store, and all S3 stores
-/// their connections.
-std::shared_ptr<store::StoreResolver> MakeStoreResolver(obs::Metrics& metrics);
+/// their connections. After `abort` no store waits for a server any more.
+std::shared_ptr<store::StoreResolver> MakeStoreResolver(obs::Metrics& metrics, std::stop_token abort);
 
 }  // namespace firn::app

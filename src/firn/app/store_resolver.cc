@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ namespace {
 /// S3 stores by how they are reached: as many as there are different `s3:` maps in the configuration.
 class S3Stores {
  public:
-  explicit S3Stores(obs::Metrics& metrics) : metrics_(metrics) {}
+  S3Stores(obs::Metrics& metrics, std::stop_token abort) : metrics_(metrics), abort_(std::move(abort)) {}
 
   Result<std::shared_ptr<store::Store>> Get(const store::StoreAccess& access) {
     const std::lock_guard lock(mutex_);
@@ -40,13 +41,14 @@ class S3Stores {
   static constexpr size_t kUploadThreads = 4;
 
   /// Made when S3 is used for the first time: most runs on a local folder never do.
-  static store::s3::S3Deps MakeDeps() {
+  store::s3::S3Deps MakeDeps() const {
     return {
         http::aws::SystemAwsDeps(store::s3::MakeS3HttpClient(), runtime::SystemClock(), runtime::SystemIds()),
-        std::make_shared<runtime::Executor>("s3-upload", kUploadThreads)};
+        std::make_shared<runtime::Executor>("s3-upload", kUploadThreads), abort_};
   }
 
   obs::Metrics& metrics_;
+  const std::stop_token abort_;
   std::mutex mutex_;
   std::optional<store::s3::S3Deps> deps_;
   std::map<std::map<std::string, std::string>, std::shared_ptr<store::Store>> stores_;
@@ -54,10 +56,10 @@ class S3Stores {
 
 class SchemeResolver final : public store::StoreResolver {
  public:
-  explicit SchemeResolver(obs::Metrics& metrics)
+  SchemeResolver(obs::Metrics& metrics, std::stop_token abort)
       : local_(
             std::make_shared<store::MeteredStore>(std::make_shared<store::LocalStore>(), "local", metrics)),
-        s3_(metrics) {}
+        s3_(metrics, std::move(abort)) {}
 
   Result<std::shared_ptr<store::Store>> Resolve(std::string_view location,
                                                 const store::StoreAccess& access) override {
@@ -74,8 +76,8 @@ class SchemeResolver final : public store::StoreResolver {
 
 }  // namespace
 
-std::shared_ptr<store::StoreResolver> MakeStoreResolver(obs::Metrics& metrics) {
-  return std::make_shared<SchemeResolver>(metrics);
+std::shared_ptr<store::StoreResolver> MakeStoreResolver(obs::Metrics& metrics, std::stop_token abort) {
+  return std::make_shared<SchemeResolver>(metrics, std::move(abort));
 }
 
 }  // namespace firn::app

@@ -127,7 +127,7 @@ class RunCommand final : public Command {
       const bool late = stop_seen_ns != 0 && now_ns - stop_seen_ns > options_.shutdown_timeout_ms * kNsPerMs;
       if (abort_seen_ns == 0 && (late || requests.abort.stop_requested())) {
         abort_seen_ns = now_ns;
-        group.Abort();
+        context.services.RequestAbort();
       }
       if (abort_seen_ns != 0 && now_ns - abort_seen_ns > kAbortGraceMs * kNsPerMs) LeaveNow(context);
       if (live)

@@ -24,7 +24,7 @@ struct LibraryVersion {
 /// Requests to end that reach the process from outside.
 struct StopRequests {
   std::stop_token stop;   ///< first SIGINT or SIGTERM: finish what is in flight, commit, leave
-  std::stop_token abort;  ///< the second one: leave at once
+  std::stop_token abort;  ///< the second one, or RequestAbort: leave at once
 };
 
 /// What commands need of the concrete program. app/ implements it over the registered plug-ins; tests bring
@@ -48,6 +48,8 @@ class Services {
   virtual Result<pipeline::SourceSample> SampleSource(const pipeline::PipelineFile& file,
                                                       const pipeline::PipelineSetup& setup) = 0;
   virtual StopRequests stop_requests() = 0;
+  /// As a second signal: whoever waits for a server gives up.
+  virtual void RequestAbort() = 0;
   /// SIGINT or SIGTERM as it came; 0 when none did.
   virtual int stop_signal() const = 0;
   virtual http::HttpClient& http() = 0;

@@ -95,8 +95,9 @@ Result<std::shared_ptr<Store>> OpenS3Store(const StoreAccess& access, const S3De
   FIRN_ASSIGN(S3Config config, ParseS3Config(access.properties));
   AddEnvironment(deps.aws, &config);
   FIRN_ASSIGN(Endpoint endpoint, ParseEndpoint(config.endpoint, config.region, config.path_style));
-  ClientDeps client{deps.aws.http, SignerFor(config, access, deps), deps.aws.clock, deps.aws.ids,
-                    DefaultRetryPolicy()};
+  ClientDeps client{deps.aws.http,        SignerFor(config, access, deps),
+                    deps.aws.clock,       deps.aws.ids,
+                    DefaultRetryPolicy(), deps.stop};
   return std::shared_ptr<Store>(std::make_shared<S3Store>(
       std::make_shared<S3Client>(std::move(config), std::move(endpoint), std::move(client)), deps.uploads));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 
 #include "firn/base/result.h"
 #include "firn/http/aws/environment.h"
@@ -13,6 +14,7 @@ namespace firn::store::s3 {
 struct S3Deps {
   http::aws::AwsDeps aws;  ///< its `http` is the one that S3 is spoken to with
   std::shared_ptr<runtime::Executor> uploads;
+  std::stop_token stop = {};  ///< requested when the process is to leave at once: nothing is tried again
 };
 
 /// A client of the kind that S3 needs: bodies of any length, no bound on the time of an exchange in which

@@ -160,10 +160,10 @@ Result<http::HttpResponse> S3Client::Send(const Call& call) {
       continue;
     }
     const std::optional<int64_t> backoff_ms = retry.Next(error);
-    if (!backoff_ms) return std::move(attempt.answer);
+    if (!backoff_ms || deps_.stop.stop_requested()) return std::move(attempt.answer);
     const int64_t pause_ms = std::max(*backoff_ms, attempt.retry_after_ms);
     patience.Tell(error, retry.attempts(), pause_ms);
-    deps_.clock->SleepMs(pause_ms);
+    if (!deps_.clock->SleepUnlessStopped(pause_ms, deps_.stop)) return std::move(attempt.answer);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,7 @@ struct ClientDeps {
   runtime::Clock* clock = nullptr;
   runtime::IdSource* ids = nullptr;
   runtime::RetryPolicy retry;
+  std::stop_token stop = {};  ///< requested: a failed request is not tried again
 };
 
 /// How long and how often a throttled or failing store is asked again: full jitter, ten minutes.

@@ -19,7 +19,8 @@ namespace firn::store::s3 {
 /// Objects of S3 and of every store that speaks its protocol. Takes s3://, s3a:// and s3n:// locations of any
 /// bucket that its keys may use. An object is written whole or not at all (see S3Writer), read as the version
 /// that was opened, listed in pages and deleted a thousand at a time. All requests are tried again for ten
-/// minutes when the store is throttling, failing or not to be reached.
+/// minutes when the store is throttling, failing or not to be reached, or until the process is to leave at
+/// once.
 class S3Store final : public Store {
  public:
   /// `uploads` sends parts of big objects in the background.

@@ -1,6 +1,8 @@
 #include "firn/store/s3/s3_store.h"
 
 #include <algorithm>
+#include <stop_token>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -37,8 +39,12 @@ class S3StoreTest : public ::testing::Test {
     properties.emplace("client.region", "eu-test-1");
     properties.emplace("s3.multipart.part-size-bytes", std::to_string(5 * kMiB));
     S3Config config = ParseS3Config(properties).value();
-    ClientDeps deps{fake_, MakeSigV4Signer(credentials_, config.region, clock_), &clock_, &ids_,
-                    DefaultRetryPolicy()};
+    ClientDeps deps{fake_,
+                    MakeSigV4Signer(credentials_, config.region, clock_),
+                    time_,
+                    &ids_,
+                    DefaultRetryPolicy(),
+                    stop_.get_token()};
     auto client = std::make_shared<S3Client>(
         config, ParseEndpoint("http://127.0.0.1:9", config.region, true).value(), std::move(deps));
     store_ = std::make_unique<S3Store>(client, uploads_);
@@ -75,6 +81,8 @@ class S3StoreTest : public ::testing::Test {
   }
 
   runtime::ManualClock clock_;
+  runtime::Clock* time_ = &clock_;  ///< in which the client waits
+  std::stop_source stop_;
   runtime::SeededIds ids_{7};
   std::shared_ptr<FakeS3> fake_ = std::make_shared<FakeS3>();
   std::shared_ptr<TestCredentials> credentials_ = std::make_shared<TestCredentials>();
@@ -357,6 +365,29 @@ TEST_F(S3StoreTest, EndsAfterTenMinutesWithTheLastReason) {
   EXPECT_EQ(read.error().service_type(), "SlowDown");
   EXPECT_LE(clock_.elapsed_ms(), 10 * 60'000);
   EXPECT_GT(clock_.elapsed_ms(), 8 * 60'000);
+}
+
+TEST_F(S3StoreTest, NothingIsTriedAgainAfterAStop) {
+  Refuse("PUT", 1'000'000, FakeS3::Failure(503, "SlowDown"));
+  stop_.request_stop();
+  EXPECT_EQ(store_->WriteAll("s3://bucket/a", "x", IfExists::kFail).error().service_type(), "SlowDown");
+  EXPECT_EQ(fake_->Count("PUT"), 1U);
+}
+
+TEST_F(S3StoreTest, StopEndsALongPause) {
+  time_ = &runtime::SystemClock();
+  Make({});
+  http::HttpResponse busy = FakeS3::Failure(503, "SlowDown");
+  busy.headers.emplace_back("retry-after", "60");
+  Refuse("GET", 1'000'000, busy);
+  std::jthread stopper([this] {
+    runtime::SystemClock().SleepMs(50);
+    stop_.request_stop();
+  });
+  const int64_t begin_ns = time_->MonotonicNs();
+  EXPECT_EQ(store_->Open("s3://bucket/a").error().kind(), ErrorKind::kUnavailable);
+  EXPECT_LT(time_->MonotonicNs() - begin_ns, 20'000'000'000);
+  EXPECT_EQ(fake_->Count("GET"), 1U);
 }
 
 TEST_F(S3StoreTest, RetryAfterIsObeyed) {
