@@ -412,6 +412,18 @@ void AppendEscaped(std::string& out, uint32_t point) {
 
 }  // namespace
 
+std::shared_ptr<const Schema> Schema::RecordOf(std::string field, std::shared_ptr<const Schema> inner) {
+  auto schema = std::make_shared<Schema>();
+  Node& record = schema->nodes_.emplace_back();
+  record.kind = Kind::kRecord;
+  record.name = field;
+  record.min_bytes = inner->root().min_bytes;
+  record.fields.push_back({.name = std::move(field), .type = &inner->root()});
+  schema->root_ = &record;
+  schema->inner_ = std::move(inner);
+  return schema;
+}
+
 bool IsValidName(std::string_view name) {
   if (name.empty() || !IsLetter(name[0])) return false;
   return std::all_of(name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c); });

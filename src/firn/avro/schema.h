@@ -78,6 +78,10 @@ class Schema {
   static Result<std::shared_ptr<const Schema>> Parse(std::string_view json,
                                                      const std::vector<std::string>& referenced);
 
+  /// A record whose only field, which need not have a name that Avro allows, is of `inner`'s type. Its data
+  /// are the same bytes as inner's.
+  static std::shared_ptr<const Schema> RecordOf(std::string field, std::shared_ptr<const Schema> inner);
+
   const Node& root() const { return *root_; }
 
   Schema() = default;
@@ -88,6 +92,7 @@ class Schema {
   friend class SchemaParser;
   std::deque<Node> nodes_;
   const Node* root_ = nullptr;
+  std::shared_ptr<const Schema> inner_;  ///< whose nodes are pointed to
 };
 
 using SchemaPtr = std::shared_ptr<const Schema>;

@@ -37,19 +37,20 @@ Schemas Checked(Result<std::unique_ptr<decode::WriterSchemas>> made, const Node&
   return nullptr;
 }
 
-Schemas SchemasOfFiles(const decode::AvroConfig& config, const Node& node, Problems& problems) {
+Schemas SchemasOfFiles(const decode::AvroConfig& config, const std::string& key_column, const Node& node,
+                       Problems& problems) {
   if (!config.schema.empty()) {
     const Node place = ChildOr(node, "schema");
     std::string text;
     if (!ReadText(config.schema, place, problems, &text)) return nullptr;
-    return Checked(decode::MakeFixedSchema(text), place, problems);
+    return Checked(decode::MakeFixedSchema(text, key_column), place, problems);
   }
   const Node place = ChildOr(node, "schemas");
   std::vector<std::string> texts(config.schemas.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     if (!ReadText(config.schemas[i], place, problems, &texts[i])) return nullptr;
   }
-  return Checked(decode::MakeSingleObjectSchemas(texts), place, problems);
+  return Checked(decode::MakeSingleObjectSchemas(texts, key_column), place, problems);
 }
 
 /// Which schemas the records' frames name; `*good` is false when that cannot be told.
@@ -57,14 +58,14 @@ Schemas ChooseSchemas(const pipeline::DecoderContext& context, const decode::Avr
                       const PluginDeps& deps, const Node& node, Problems& problems, bool* good) {
   *good = true;
   if (!config.schema.empty() || !config.schemas.empty()) {
-    Schemas schemas = SchemasOfFiles(config, node, problems);
+    Schemas schemas = SchemasOfFiles(config, context.key_column, node, problems);
     *good = schemas != nullptr;
     return schemas;
   }
   if (context.registry) {
     auto cache = std::make_shared<decode::SchemaCache>(decode::MakeRegistryClient(*context.registry),
                                                        *deps.clock, *deps.ids);
-    return decode::MakeRegistrySchemas(std::move(cache), config.subject);
+    return decode::MakeRegistrySchemas(std::move(cache), config.subject, context.key_column);
   }
   if (!config.subject.empty())
     problems.Add(ChildOr(node, "subject"),

@@ -33,8 +33,8 @@ bool NotFramed(std::string_view bytes, std::string_view expected, Failure* failu
 
 class RegistrySchemas final : public WriterSchemas {
  public:
-  RegistrySchemas(std::shared_ptr<SchemaCache> cache, std::string subject)
-      : cache_(std::move(cache)), subject_(std::move(subject)) {}
+  RegistrySchemas(std::shared_ptr<SchemaCache> cache, std::string subject, std::string scalar_column)
+      : cache_(std::move(cache)), subject_(std::move(subject)), scalar_column_(std::move(scalar_column)) {}
 
   bool Unframe(std::string_view bytes, uint64_t* key, std::string_view* datum,
                Failure* failure) const override {
@@ -69,10 +69,10 @@ class RegistrySchemas final : public WriterSchemas {
   }
 
  private:
-  static WriterSchemaPtr Make(const RegisteredSchema& schema, const std::string& name) {
+  WriterSchemaPtr Make(const RegisteredSchema& schema, const std::string& name) const {
     if (schema.type != "AVRO")
       return Failed(reason::kUnusableSchema, fmt::format("{} is of type {}, not AVRO", name, schema.type));
-    return MakeWriterSchema(schema.text, schema.references, name);
+    return MakeWriterSchema(schema.text, schema.references, name, scalar_column_);
   }
 
   WriterSchemaPtr Parsed(int32_t id, const RegisteredSchemaPtr& registered) {
@@ -91,16 +91,18 @@ class RegistrySchemas final : public WriterSchemas {
 
   const std::shared_ptr<SchemaCache> cache_;
   const std::string subject_;
+  const std::string scalar_column_;
   std::mutex mutex_;
   std::unordered_map<int32_t, std::pair<RegisteredSchemaPtr, WriterSchemaPtr>> parsed_;
 };
 
 class SingleObjectSchemas final : public WriterSchemas {
  public:
-  Status Add(const std::string& text) {
-    const WriterSchemaPtr schema = MakeWriterSchema(text, {}, "the schema");
+  Status Add(const std::string& text, const std::string& scalar_column) {
+    const WriterSchemaPtr schema = MakeWriterSchema(text, {}, "the schema", scalar_column);
     if (schema->schema == nullptr) return Error(ErrorKind::kInvalidArgument, schema->failure.message);
-    schemas_[avro::Fingerprint(*schema->schema)] = schema;
+    FIRN_ASSIGN(const avro::SchemaPtr as_written, avro::Schema::Parse(text));
+    schemas_[avro::Fingerprint(*as_written)] = schema;
     latest_ = schema;
     return Ok();
   }
@@ -150,31 +152,36 @@ class FixedSchema final : public WriterSchemas {
 }  // namespace
 
 WriterSchemaPtr MakeWriterSchema(std::string_view text, const std::vector<std::string>& references,
-                                 std::string_view name) {
+                                 std::string_view name, const std::string& scalar_column) {
   auto parsed = avro::Schema::Parse(text, references);
   if (!parsed.ok())
     return Failed(reason::kUnusableSchema, fmt::format("{}: {}", name, parsed.error().message()));
-  if ((*parsed)->root().kind != avro::Kind::kRecord) {
+  const bool is_record = (*parsed)->root().kind == avro::Kind::kRecord;
+  if (!is_record && scalar_column.empty()) {
     return Failed(reason::kUnusableSchema, fmt::format("{} is of type {}, and rows need a record", name,
                                                        ToString((*parsed)->root().kind)));
   }
   auto schema = std::make_shared<WriterSchema>();
   schema->schema = *std::move(parsed);
+  if (!is_record) schema->schema = avro::Schema::RecordOf(scalar_column, schema->schema);
   return schema;
 }
 
-std::unique_ptr<WriterSchemas> MakeRegistrySchemas(std::shared_ptr<SchemaCache> cache, std::string subject) {
-  return std::make_unique<RegistrySchemas>(std::move(cache), std::move(subject));
+std::unique_ptr<WriterSchemas> MakeRegistrySchemas(std::shared_ptr<SchemaCache> cache, std::string subject,
+                                                   std::string scalar_column) {
+  return std::make_unique<RegistrySchemas>(std::move(cache), std::move(subject), std::move(scalar_column));
 }
 
-Result<std::unique_ptr<WriterSchemas>> MakeSingleObjectSchemas(const std::vector<std::string>& texts) {
+Result<std::unique_ptr<WriterSchemas>> MakeSingleObjectSchemas(const std::vector<std::string>& texts,
+                                                               const std::string& scalar_column) {
   auto schemas = std::make_unique<SingleObjectSchemas>();
-  for (const std::string& text : texts) FIRN_TRY(schemas->Add(text));
+  for (const std::string& text : texts) FIRN_TRY(schemas->Add(text, scalar_column));
   return std::unique_ptr<WriterSchemas>(std::move(schemas));
 }
 
-Result<std::unique_ptr<WriterSchemas>> MakeFixedSchema(const std::string& text) {
-  WriterSchemaPtr schema = MakeWriterSchema(text, {}, "the schema");
+Result<std::unique_ptr<WriterSchemas>> MakeFixedSchema(const std::string& text,
+                                                       const std::string& scalar_column) {
+  WriterSchemaPtr schema = MakeWriterSchema(text, {}, "the schema", scalar_column);
   if (schema->schema == nullptr) return Error(ErrorKind::kInvalidArgument, schema->failure.message);
   return std::unique_ptr<WriterSchemas>(std::make_unique<FixedSchema>(std::move(schema)));
 }

@@ -24,9 +24,10 @@ struct WriterSchema {
 using WriterSchemaPtr = std::shared_ptr<const WriterSchema>;
 
 /// A schema that came as text; its failure is `unusable_schema`, `name` (schema 7 of the registry) says
-/// whose.
+/// whose. One that is no record (keys are plain strings and numbers) becomes the only field of one, by the
+/// name of `scalar_column`; without that name it is of no use.
 WriterSchemaPtr MakeWriterSchema(std::string_view text, const std::vector<std::string>& references,
-                                 std::string_view name);
+                                 std::string_view name, const std::string& scalar_column = {});
 
 /// Takes records out of their frames and knows the schemas that the frames name. Shared by lanes:
 /// thread-safe.
@@ -44,12 +45,15 @@ class WriterSchemas {
 };
 
 /// Confluent's wire format: a zero byte, the schema's id in four bytes, the datum. `subject` (may be empty):
-/// whose newest version Latest gives.
-std::unique_ptr<WriterSchemas> MakeRegistrySchemas(std::shared_ptr<SchemaCache> cache, std::string subject);
+/// whose newest version Latest gives. `scalar_column`, here and below: as for MakeWriterSchema.
+std::unique_ptr<WriterSchemas> MakeRegistrySchemas(std::shared_ptr<SchemaCache> cache, std::string subject,
+                                                   std::string scalar_column = {});
 /// Single-object encoding: C3 01, the schema's fingerprint, the datum. kInvalidArgument for texts that are no
 /// schema.
-Result<std::unique_ptr<WriterSchemas>> MakeSingleObjectSchemas(const std::vector<std::string>& texts);
+Result<std::unique_ptr<WriterSchemas>> MakeSingleObjectSchemas(const std::vector<std::string>& texts,
+                                                               const std::string& scalar_column = {});
 /// Bare data, all of one schema.
-Result<std::unique_ptr<WriterSchemas>> MakeFixedSchema(const std::string& text);
+Result<std::unique_ptr<WriterSchemas>> MakeFixedSchema(const std::string& text,
+                                                       const std::string& scalar_column = {});
 
 }  // namespace firn::decode
