@@ -50,6 +50,7 @@ struct BoundSchema {
   /// Keys: a record that is one plain value rather than fields goes to this column; where it is empty such a
   /// record is bad.
   std::string scalar_column;
+  std::string name_mapping;           ///< the table's schema.name-mapping.default; empty: none
   bool kafka_columns = false;         ///< for the pipeline: rows get kKafkaColumn after decoding
   arrow::MemoryPool* pool = nullptr;  ///< null: Arrow's default
 };

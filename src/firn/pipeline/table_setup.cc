@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "firn/commit/protocol/progress.h"
+#include "firn/iceberg/model/property.h"
 #include "firn/pipeline/table_definition.h"
 #include "firn/route/declared_columns.h"
 
@@ -118,6 +119,8 @@ Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const Table
   bound.evolution = EffectiveEvolution(own);
   bound.max_columns = own.max_columns;
   bound.kafka_columns = own.kafka_columns;
+  if (const auto mapping = iceberg::FindProperty(table.properties, iceberg::property::kNameMapping))
+    bound.name_mapping = *mapping;
   bound.target_table = own.name.ToString();
   bound.dead_letter_tombstones = config.tombstones == TombstonePolicy::kDeadLetter;
   bound.pool = pool;

@@ -13,6 +13,7 @@
 #include "firn/decode/field_path.h"
 #include "firn/decode/parquet/parquet_format.h"
 #include "firn/iceberg/scan/arrow_schema.h"
+#include "firn/iceberg/scan/name_mapping.h"
 
 namespace firn::decode {
 
@@ -68,13 +69,17 @@ bool HoldsNothing(const Type& type) {
          });
 }
 
+using Names = std::vector<iceberg::MappedField>;
+
 /// One file's schema against one table's.
 class Matcher {
  public:
-  Matcher(const arrow::Schema& file, const BoundSchema& bound, ParquetMatch match)
+  Matcher(const arrow::Schema& file, const BoundSchema& bound, ParquetMatch match,
+          const iceberg::NameMapping* mapping)
       : file_(file),
         bound_(bound),
         by_id_(match == ParquetMatch::kId && HasIds(file.fields())),
+        mapped_(mapping == nullptr || HasIds(file.fields()) ? nullptr : &mapping->fields),
         int96_(Int96ColumnsOf(file)) {}
 
   Result<FileColumns> Match(Column& root) {
@@ -102,7 +107,7 @@ class Matcher {
     if (mapping != bound_.mappings.end() && !mapping->second.from.empty()) {
       FIRN_TRY(FollowPath(mapping->second.from, source));
     } else {
-      source.index = Find(file_.fields(), field);
+      source.index = Find(file_.fields(), field, mapped_);
     }
     if (source.index < 0) return source;
     const auto& top = file_.field(source.index);
@@ -110,13 +115,24 @@ class Matcher {
     source.is_int96 = int96_.contains(top->name());
     std::shared_ptr<arrow::DataType> type = top->type();
     for (const int step : source.path) type = type->field(step)->type();
-    MatchType(*type, field.name, source);
+    const bool by_name = source.path.empty();  // `from` leads past the mapping's levels
+    MatchType(*type, field.name, source, by_name ? Below(mapped_, top->name()) : nullptr);
     return source;
   }
 
-  int Find(const arrow::FieldVector& fields, const NestedField& wanted) const {
+  /// Names of the fields inside of one; null where the mapping has none.
+  static const Names* Below(const Names* names, std::string_view name) {
+    const iceberg::MappedField* field = names == nullptr ? nullptr : iceberg::FindMapped(*names, name);
+    return field == nullptr ? nullptr : &field->fields;
+  }
+
+  int Find(const arrow::FieldVector& fields, const NestedField& wanted, const Names* names) const {
     const auto found = std::ranges::find_if(fields, [&](const auto& field) {
-      return by_id_ ? iceberg::FieldIdOf(*field) == wanted.id : field->name() == wanted.name;
+      if (by_id_) return iceberg::FieldIdOf(*field) == wanted.id;
+      const iceberg::MappedField* mapped =
+          names == nullptr ? nullptr : iceberg::FindMapped(*names, field->name());
+      return mapped != nullptr && mapped->field_id ? mapped->field_id == wanted.id
+                                                   : field->name() == wanted.name;
     });
     return found == fields.end() ? -1 : static_cast<int>(found - fields.begin());
   }
@@ -146,19 +162,23 @@ class Matcher {
     return Ok();
   }
 
-  void MatchType(const arrow::DataType& type, const std::string& path, FileSource& source) {
+  void MatchType(const arrow::DataType& type, const std::string& path, FileSource& source,
+                 const Names* names) {
     Column& column = *source.column;
     switch (column.type_id()) {
       case TypeId::kStruct:
-        if (type.id() == arrow::Type::STRUCT) MatchStruct(type, path, source);
+        if (type.id() == arrow::Type::STRUCT) MatchStruct(type, path, source, names);
         break;
       case TypeId::kList:
-        if (type.num_fields() == 1) MatchChild(column.child(0), 0, *type.field(0)->type(), path, source);
+        if (type.num_fields() == 1)
+          MatchChild(column.child(0), 0, *type.field(0)->type(), path, source, Below(names, "element"));
         break;
       case TypeId::kMap:
         if (type.id() != arrow::Type::MAP) break;
-        MatchChild(column.child(0), 0, *static_cast<const arrow::MapType&>(type).key_type(), path, source);
-        MatchChild(column.child(1), 1, *static_cast<const arrow::MapType&>(type).item_type(), path, source);
+        MatchChild(column.child(0), 0, *static_cast<const arrow::MapType&>(type).key_type(), path, source,
+                   Below(names, "key"));
+        MatchChild(column.child(1), 1, *static_cast<const arrow::MapType&>(type).item_type(), path, source,
+                   Below(names, "value"));
         break;
       default:
         MatchPrimitive(type, source);
@@ -167,19 +187,20 @@ class Matcher {
   }
 
   void MatchChild(Column& column, int index, const arrow::DataType& type, const std::string& path,
-                  FileSource& parent) {
+                  FileSource& parent, const Names* names) {
     FileSource child;
     child.column = &column;
     child.index = index;
     child.is_int96 = parent.is_int96;
-    MatchType(type, path, child);
+    MatchType(type, path, child, names);
     parent.children.push_back(std::move(child));
   }
 
-  void MatchStruct(const arrow::DataType& type, const std::string& path, FileSource& source) {
+  void MatchStruct(const arrow::DataType& type, const std::string& path, FileSource& source,
+                   const Names* names) {
     std::set<int> taken;
     for (const auto& column : source.column->children()) {
-      const int index = Find(type.fields(), column->field());
+      const int index = Find(type.fields(), column->field(), names);
       if (index < 0) {
         FileSource missing;
         missing.column = column.get();
@@ -187,7 +208,8 @@ class Matcher {
         continue;
       }
       taken.insert(index);
-      MatchChild(*column, index, *type.field(index)->type(), path + "." + column->field().name, source);
+      MatchChild(*column, index, *type.field(index)->type(), path + "." + column->field().name, source,
+                 Below(names, type.field(index)->name()));
     }
     const NestedField& parent = source.column->field();
     for (int i = 0; i < type.num_fields(); ++i) {
@@ -237,6 +259,7 @@ class Matcher {
   const arrow::Schema& file_;
   const BoundSchema& bound_;
   const bool by_id_;
+  const Names* mapped_;  ///< the table's names for files without ids; null: there are none
   const std::set<std::string> int96_;
   std::map<int, std::set<int>> mapped_into_;  ///< fields of structs that columns are mapped into
   int top_ = 0;
@@ -266,7 +289,9 @@ Result<TypePtr> NewColumnType(const arrow::DataType& type, bool is_int96) {
 
 Result<FileColumns> MatchColumns(const arrow::Schema& file, const BoundSchema& bound, ParquetMatch match,
                                  Column& root) {
-  return Matcher(file, bound, match).Match(root);
+  if (bound.name_mapping.empty()) return Matcher(file, bound, match, nullptr).Match(root);
+  FIRN_ASSIGN(const iceberg::NameMapping mapping, iceberg::ParseNameMapping(bound.name_mapping));
+  return Matcher(file, bound, match, &mapping).Match(root);
 }
 
 }  // namespace firn::decode

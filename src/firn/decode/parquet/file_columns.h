@@ -39,7 +39,8 @@ struct FileColumns {
   record::SchemaDelta needs;
 };
 
-/// `root`: struct of the table's columns, bound as Column::binding says.
+/// `root`: struct of the table's columns, bound as Column::binding says. In a file without field ids a name
+/// that the table's name mapping knows is the column with that id, any other the column of that name.
 Result<FileColumns> MatchColumns(const arrow::Schema& file, const BoundSchema& bound, ParquetMatch match,
                                  Column& root);
 

@@ -163,6 +163,43 @@ TEST(ParquetDecoderTest, FieldIdsAreUsedWhereAskedFor) {
             (Strings{R"({"new_name":null})", R"({"new_name":null})"}));
 }
 
+TEST(ParquetDecoderTest, FilesWithoutIdsAreReadByTheNamesThatTheTableMaps) {
+  const auto point = Type::Struct({Field(3, "east", Primitive("int"))});
+  BoundSchema bound = Bound({Field(1, "renamed", Primitive("long")), Field(2, "spot", point),
+                             Field(4, "other", Primitive("string"))});
+  bound.name_mapping = R"([{"field-id":1,"names":["renamed","old"]},)"
+                       R"({"field-id":2,"names":["point"],"fields":[{"field-id":3,"names":["x"]}]}])";
+  const auto xs =
+      std::make_shared<arrow::Int32Array>(1, arrow::Buffer::FromString(std::string("\x07\0\0\0", 4)));
+  const auto points = arrow::StructArray::Make({xs}, {arrow::field("x", arrow::int32())}).ValueOrDie();
+  const auto schema =
+      arrow::schema({arrow::field("old", arrow::int64()), arrow::field("point", points->type()),
+                     arrow::field("other", arrow::utf8())});
+  const std::string file =
+      ParquetBytes(arrow::RecordBatch::Make(schema, 1, {Longs({5}), points, Texts({"o"})}));
+  const Strings expected = {R"({"renamed":5,"spot":{"east":7},"other":"o"})"};
+  EXPECT_EQ(Rows(Decode(file, bound)), expected);
+  EXPECT_EQ(Rows(Decode(file, bound, ParquetMatch::kId)), expected);
+}
+
+TEST(ParquetDecoderTest, AFileWithIdsDoesNotAskTheMapping) {
+  BoundSchema bound = One("new_name", "long");
+  bound.name_mapping = R"([{"field-id":1,"names":["new_name","old_name","name","a"]}])";
+  EXPECT_EQ(Rows(Decode(Golden("field_ids"), bound)),
+            (Strings{R"({"new_name":null})", R"({"new_name":null})"}));
+}
+
+TEST(ParquetDecoderTest, AMappingThatCannotBeReadIsAnError) {
+  BoundSchema bound = One("a", "long");
+  bound.name_mapping = "{";
+  auto decoder = MakeParquetDecoder(ParquetMatch::kName, bound);
+  ASSERT_TRUE(decoder.ok());
+  const auto batches = testing::ReadParquet(FileWith("a", Longs({1})));
+  const auto decoded = (*decoder)->Decode(batches.at(0), 0);
+  ASSERT_FALSE(decoded.ok());
+  EXPECT_NE(decoded.error().ToString().find("schema.name-mapping.default"), std::string::npos);
+}
+
 TEST(ParquetDecoderTest, AColumnIsReadFromWhereItsMappingPoints) {
   BoundSchema bound = One("x", "int");
   bound.mappings[1].from = "point.x";
