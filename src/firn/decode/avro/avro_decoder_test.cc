@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 
 #include "firn/decode/avro/avro_test_support.h"
+#include "firn/decode/schema_registry/schema_cache.h"
+#include "firn/runtime/ids.h"
 
 namespace firn::decode::testing {
 namespace {
@@ -452,6 +455,47 @@ TEST(InferAvroSchema, SaysWhatStandsInTheWay) {
   EXPECT_NE(Columns(InferAvroSchema(Sample({"?"}), Numbered({}))).find("no number"), std::string::npos);
   EXPECT_EQ(InferAvroSchema(Sample({"5"}), Numbered({})).error().retry(), RetryHint::kYes);
   EXPECT_EQ(Columns(InferAvroSchema({}, Fixed(RecordOf(R"({"name":"a","type":"int"})")))), "a int; ");
+}
+
+/// Away for so many questions.
+class AwayFetcher final : public SchemaFetcher {
+ public:
+  explicit AwayFetcher(int questions) : left_(questions) {}
+  Result<RegisteredSchema> ById(int32_t /*id*/) override {
+    if (left_-- > 0) return Error(ErrorKind::kUnavailable, "connection refused");
+    RegisteredSchema schema;
+    schema.text = RecordOf(R"({"name":"a","type":"long"})");
+    schema.type = "AVRO";
+    return schema;
+  }
+  Result<RegisteredSchema> Latest(const std::string& /*subject*/) override {
+    return Error(ErrorKind::kNotFound, "none");
+  }
+
+ private:
+  std::atomic<int> left_;
+};
+
+TEST(AvroDecoder, NothingIsLostThroughManyBackOffsOfARegistryThatIsAway) {
+  constexpr int kQuestions = 50;  // the pauses reach their limit after four
+  const SchemaCacheOptions options{.patience_ms = 1, .retry = {.initial_backoff_ms = 1, .max_backoff_ms = 8}};
+  auto cache = std::make_shared<SchemaCache>(std::make_shared<AwayFetcher>(kQuestions),
+                                             runtime::SystemClock(), runtime::SystemIds(), options);
+  const BoundSchema bound = BoundTo({Field(1, "a", Primitive("long"))});
+  auto decoder = MakeAvroDecoder(bound, MakeRegistrySchemas(cache, "")).value();
+  std::vector<std::optional<std::string>> values;
+  for (int i = 0; i < 100; ++i) values.push_back(std::string("\0\0\0\0\7", 5) + Datum(Long(i)));
+  const record::RawBatch raw = MakeRaw(values);
+  int refusals = 0;
+  auto decoded = decoder->Decode(raw, 0);
+  for (; !decoded.ok(); decoded = decoder->Decode(raw, 0)) {
+    ASSERT_EQ(decoded.error().retry(), RetryHint::kYes) << decoded.error().ToString();
+    ++refusals;
+  }
+  EXPECT_GE(refusals, kQuestions / 2);
+  EXPECT_EQ(decoded->consumed, 100U);
+  EXPECT_EQ(decoded->batch.records.size(), 100U);
+  EXPECT_TRUE(decoded->dead_letters.empty());
 }
 
 }  // namespace
