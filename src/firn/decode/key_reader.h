@@ -19,9 +19,13 @@ namespace firn::decode {
 class KeyReader {
  public:
   virtual ~KeyReader() = default;
-  /// Values of the fields in the order they were asked for: text as it is, integers and booleans as they are
-  /// written. Empty where the field is missing or null, or holds an object, a list or a fraction, and for all
-  /// fields of a record that cannot be read. Valid until the next call.
+  /// Before the records of a batch are read. Retriable while a schema registry has not told what they were
+  /// written with: enter the same batch again after a pause. Never waits for long.
+  virtual Status Enter(const record::RawBatch& /*raw*/) { return Ok(); }
+  /// Of a record of the batch entered last. Values of the fields in the order they were asked for: text as it
+  /// is, integers and booleans as they are written. Empty where the field is missing or null, or holds an
+  /// object, a list or a fraction, and for all fields of a record that cannot be read. Valid until the next
+  /// call.
   virtual const std::vector<std::optional<std::string_view>>& Read(const record::RawBatch& raw,
                                                                    size_t record) = 0;
 };

@@ -60,6 +60,10 @@ Status BatchFlow::ServeLanes() {
 }
 
 Status BatchFlow::ServeRequest(const TableRequest& request) {
+  if (request.target == nullptr) {
+    view_.Trouble(*request.error);
+    return Ok();
+  }
   TableRun& table = tables_.Of(request.target);
   switch (request.kind) {
     case TableRequest::Kind::kOpen:

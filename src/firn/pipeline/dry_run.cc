@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "firn/iceberg/scan/row_json.h"
+#include "firn/pipeline/patience.h"
 #include "firn/pipeline/pipeline.h"
 #include "firn/pipeline/sample.h"
 #include "firn/pipeline/sorter.h"
@@ -146,6 +147,7 @@ Result<SortedSample> SortSample(const PipelineConfig& config, const PipelineDeps
   Sorter sorter(router, book, std::move(keys));
   SortedSample sorted;
   for (record::RawBatch& raw : sample) {
+    FIRN_TRY(CallPatiently(BriefPatience(*deps.clock), [&] { return sorter.Prepare(raw); }));
     Sorted parts = sorter.Sort(std::move(raw));
     std::ranges::move(parts.letters, std::back_inserter(sorted.letters));
     for (SortedRecords& part : parts.parts) {

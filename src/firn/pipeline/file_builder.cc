@@ -123,10 +123,11 @@ void FileBuilder::CheckRouting(const Node& node, const PipelineSetup& setup) {
   const auto router = route::Router::Make(RouteRules(setup.config));
   if (!router.ok()) return problems_.Add(place, router.error().ToString());
   if (!(*router)->fields().empty() && !setup.decoder.make_key_reader) {
-    problems_.Add(place,
-                  fmt::format("{} records cannot be told apart by a field ({}) before they are decoded; "
-                              "match by topic, or use a format that can: json",
-                              setup.config.format, fmt::join((*router)->fields(), ", ")));
+    problems_.Add(
+        place, fmt::format(
+                   "{} records cannot be told apart by a field ({}) before they are decoded; "
+                   "match by topic, or use a format that can: json, avro, or csv with a header or `columns:`",
+                   setup.config.format, fmt::join((*router)->fields(), ", ")));
   }
 }
 

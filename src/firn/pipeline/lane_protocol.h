@@ -61,7 +61,7 @@ struct LaneConfig {
 /// What a lane wants of the control thread for one table; its records wait meanwhile.
 struct TableRequest {
   enum class Kind : uint8_t { kOpen, kChange, kTrouble, kFailed };
-  TargetPtr target;
+  TargetPtr target;  ///< null: kTrouble that holds up all of them
   Kind kind = Kind::kOpen;
   std::shared_ptr<const std::vector<record::RawBatch>> sample;  ///< kOpen: to infer columns from
   record::SchemaDelta delta;                                    ///< kChange

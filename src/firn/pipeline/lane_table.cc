@@ -12,8 +12,6 @@ namespace firn::pipeline {
 
 namespace {
 
-constexpr int64_t kPatienceNs = 100'000'000;
-constexpr int kQuietTries = 10;  // a first answer of a schema registry may take that long
 constexpr size_t kSampleRecords = 1'000;
 constexpr size_t kBytesPerRecord = 32;  // beside its payload
 
@@ -52,14 +50,14 @@ Status LaneTable::Give(record::RawBatch raw) {
 
 Status LaneTable::TakeWaiting() {
   while (!waiting_.empty() && ready()) {
-    if (config_.clock->MonotonicNs() < not_before_ns_) return Ok();
+    if (!decoding_.over()) return Ok();
     Status taken = TakeOne(waiting_.front());
     if (!taken.ok()) {
       if (taken.error().retry() == RetryHint::kNo) return Fail(std::move(taken).error());
       BePatient(std::move(taken).error());
       return Ok();
     }
-    patient_tries_ = 0;
+    decoding_.Succeeded();
     if (waiting_.front().begin < waiting_.front().raw.size()) return Ok();  // cut by a schema delta
     waiting_.pop_front();
   }
@@ -67,8 +65,7 @@ Status LaneTable::TakeWaiting() {
 }
 
 void LaneTable::BePatient(Error error) {
-  not_before_ns_ = config_.clock->MonotonicNs() + kPatienceNs;
-  if (++patient_tries_ > kQuietTries)
+  if (decoding_.Again())
     board_.Request({target_, TableRequest::Kind::kTrouble, nullptr, {}, 0, std::move(error)});
 }
 

@@ -10,6 +10,7 @@
 #include "firn/pipeline/lane_board.h"
 #include "firn/pipeline/lane_protocol.h"
 #include "firn/pipeline/pipeline.h"
+#include "firn/pipeline/retry_pause.h"
 
 namespace firn::pipeline {
 
@@ -20,7 +21,7 @@ class LaneTable {
  public:
   /// All outlive it. The target is set when the first record comes: an offer may come earlier.
   LaneTable(const LaneConfig& config, const DecoderFactory& make_decoder, LaneBoard& board)
-      : config_(config), make_decoder_(make_decoder), board_(board) {}
+      : config_(config), make_decoder_(make_decoder), board_(board), decoding_(*config.clock) {}
   LaneTable(const LaneTable&) = delete;
   LaneTable& operator=(const LaneTable&) = delete;
 
@@ -100,10 +101,9 @@ class LaneTable {
   BatchPart part_;
   std::deque<Waiting> waiting_;
   commit::PendingFrom left_out_;
-  bool opened_ = false;        ///< an offer came
-  bool failed_ = false;        ///< told to the control thread: no offer counts any more
-  int64_t not_before_ns_ = 0;  ///< the decoder has asked for patience
-  int patient_tries_ = 0;
+  bool opened_ = false;              ///< an offer came
+  bool failed_ = false;              ///< told to the control thread: no offer counts any more
+  RetryPause decoding_;              ///< the decoder has asked for patience
   bool asked_ = false;               ///< for the table to be opened
   std::optional<int64_t> asked_of_;  ///< version of the view that a change was asked of
 };

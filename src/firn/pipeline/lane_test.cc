@@ -40,6 +40,24 @@ class ScriptedDecoder final : public decode::Decoder {
   iceberg::SchemaPtr schema_;
 };
 
+/// Every record goes to the one table, once somebody can tell what is in it.
+class ScriptedKeys final : public decode::KeyReader {
+ public:
+  explicit ScriptedKeys(const bool& away) : away_(away) {}
+  Status Enter(const record::RawBatch& /*raw*/) override {
+    if (away_) return Error(ErrorKind::kUnavailable, "the registry is away");
+    return Ok();
+  }
+  const std::vector<std::optional<std::string_view>>& Read(const record::RawBatch& /*raw*/,
+                                                           size_t /*record*/) override {
+    return values_;
+  }
+
+ private:
+  const bool& away_;
+  const std::vector<std::optional<std::string_view>> values_{"order"};
+};
+
 /// A lane that nobody but the test drives.
 class LaneTest : public ::testing::Test {
  protected:
@@ -49,15 +67,24 @@ class LaneTest : public ::testing::Test {
     config_.tables.front().columns = {{.name = "id", .type = "long"}};
     book_.emplace(config_);
     source_.emplace(log_, 1);
+    Make();
+  }
+  void Make(std::unique_ptr<decode::KeyReader> keys = nullptr) {
     LaneConfig lane;
     lane.ids = &ids_;
     lane.clock = &clock_;
     lane.infers = {false};
     auto router = route::Router::Make(RouteRules(config_));
     EXPECT_TRUE(router.ok()) << router.error().ToString();
-    lane_.emplace(lane, *source_, factory_, Sorter(*router, *book_, nullptr), book_->unrouted());
+    lane_.emplace(lane, *source_, factory_, Sorter(*router, *book_, std::move(keys)), book_->unrouted());
   }
 
+  /// Fields tell the table of a record.
+  void RouteByField(const bool& away) {
+    config_.tables.front().match.field["type"] = ".*";
+    lane_.reset();
+    Make(std::make_unique<ScriptedKeys>(away));
+  }
   void Produce(int count) {
     for (int i = 0; i < count; ++i) log_->Append(kP0, "{}");
   }
@@ -133,6 +160,61 @@ TEST_F(LaneTest, ATableDoesNotTakeTwiceWhatItHasWhenTheDecoderAsksForPatience) {
   EXPECT_EQ(script_.taken, (std::vector<int64_t>{6, 7, 8, 9}));
   LaneCut cut = Cut();
   EXPECT_EQ(cut.parts.front().part.taken.at(kP0).from, 6);
+}
+
+TEST_F(LaneTest, WhatCannotBeSortedYetIsAsIfItHadNotBeenRead) {
+  bool away = true;
+  RouteByField(away);
+  Produce(3);
+  Open();
+  StartAt(0);
+  EXPECT_EQ(lane_->Turn(), Lane::Did::kWorked);
+  EXPECT_EQ(lane_->Turn(), Lane::Did::kHeld) << "it takes nothing behind it";
+  EXPECT_TRUE(lane_->positions().empty());
+  EXPECT_TRUE(lane_->TakeRequests().empty()) << "nobody hears of a moment";
+  LaneCut early = Cut();
+  EXPECT_TRUE(early.read.empty() && early.pending.empty() && early.parts.empty());
+  for (int i = 0; i < 20; ++i) {
+    clock_.Advance(1'000);
+    Turns(1);
+  }
+  const std::vector<TableRequest> requests = lane_->TakeRequests();
+  ASSERT_FALSE(requests.empty());
+  EXPECT_EQ(requests.front().kind, TableRequest::Kind::kTrouble);
+  EXPECT_EQ(requests.front().target, nullptr);
+
+  away = false;
+  clock_.Advance(1'000);
+  Turns(1);
+  EXPECT_EQ(script_.taken, (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(Cut().read.at(kP0).to, 3);
+}
+
+TEST_F(LaneTest, AfterASeekOrARevocationWhatCouldNotBeSortedIsDropped) {
+  bool away = true;
+  RouteByField(away);
+  Produce(3);
+  Open();
+  StartAt(0);
+  Turns(1);
+  Cut(/*pause=*/true);
+  away = false;
+  clock_.Advance(1'000);
+  ASSERT_TRUE(source_->Seek({{kP0, {2, {}, {}}}}).ok());
+  lane_->Resume(/*drop_waiting=*/true);
+  Turns(2);
+  EXPECT_EQ(script_.taken, (std::vector<int64_t>{2}));
+
+  away = true;
+  Produce(2);
+  Turns(1);
+  Cut(/*pause=*/true);
+  away = false;
+  clock_.Advance(1'000);
+  lane_->Forget({kP0});
+  lane_->Resume(/*drop_waiting=*/false);
+  Turns(2);
+  EXPECT_EQ(script_.taken, (std::vector<int64_t>{2}));
 }
 
 TEST_F(LaneTest, WhatNeedsASchemaChangeWaitsForANewerView) {

@@ -1,6 +1,7 @@
 #include "firn/pipeline/lane_work.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "firn/commit/protocol/fence.h"
@@ -22,6 +23,7 @@ LaneWork::LaneWork(const LaneConfig& config, source::Source& source, const Decod
       make_decoder_(make_decoder),
       sorter_(std::move(sorter)),
       board_(board),
+      sorting_(*config.clock),
       unrouted_(config_, make_decoder_, board_) {
   unrouted_.SetTarget(unrouted);
 }
@@ -42,9 +44,28 @@ Status LaneWork::Step(bool poll) {
     source::PollBudget budget;
     budget.timeout_ms = waits ? kImpatientPollTimeoutMs : kPollTimeoutMs;
     FIRN_ASSIGN(auto polled, source_.Poll(config_.source_index, budget));
-    for (record::RawBatch& raw : polled) FIRN_TRY(Dispatch(std::move(raw)));
+    std::ranges::move(polled, std::back_inserter(polled_));
   }
+  FIRN_TRY(DispatchPolled());
   PublishWaiting();
+  return Ok();
+}
+
+// What cannot be sorted yet holds up what came after it.
+Status LaneWork::DispatchPolled() {
+  while (!polled_.empty() && sorting_.over()) {
+    Status prepared = sorter_.Prepare(polled_.front());
+    if (!prepared.ok()) {
+      if (prepared.error().retry() == RetryHint::kNo) return prepared;
+      if (sorting_.Again())
+        board_.Request({nullptr, TableRequest::Kind::kTrouble, nullptr, {}, 0, std::move(prepared).error()});
+      return Ok();
+    }
+    sorting_.Succeeded();
+    record::RawBatch raw = std::move(polled_.front());
+    polled_.pop_front();
+    FIRN_TRY(Dispatch(std::move(raw)));
+  }
   return Ok();
 }
 
@@ -111,7 +132,7 @@ void LaneWork::MakeRoomForDecoder() {
 }
 
 bool LaneWork::full() const {
-  return board_.waiting_bytes.load(std::memory_order_relaxed) > kMaxWaitingBytes;
+  return !polled_.empty() || board_.waiting_bytes.load(std::memory_order_relaxed) > kMaxWaitingBytes;
 }
 
 void LaneWork::PublishWaiting() {
@@ -146,12 +167,16 @@ void LaneWork::Offer(uint32_t target, TableOffer offer) {
 }
 
 void LaneWork::DropWaiting() {
+  polled_.clear();
   for (auto& [id, slot] : slots_) slot.table.DropWaiting();
   read_.clear();
   PublishWaiting();
 }
 
 void LaneWork::Forget(const std::vector<record::SourcePartition>& partitions) {
+  std::erase_if(polled_, [&](const record::RawBatch& raw) {
+    return std::ranges::find(partitions, raw.partition) != partitions.end();
+  });
   for (auto& [id, slot] : slots_) slot.table.Forget(partitions);
   for (const record::SourcePartition& partition : partitions) read_.erase(partition);
   PublishWaiting();

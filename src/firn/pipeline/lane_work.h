@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "firn/pipeline/lane_board.h"
 #include "firn/pipeline/lane_protocol.h"
 #include "firn/pipeline/lane_table.h"
+#include "firn/pipeline/retry_pause.h"
 #include "firn/pipeline/sorter.h"
 #include "firn/source/source.h"
 
@@ -28,7 +30,7 @@ class LaneWork {
 
   /// Goes on with records that wait, and with `poll` takes new ones. An error: the lane cannot go on.
   Status Step(bool poll);
-  /// So many records wait for their tables that no more should be taken.
+  /// So many records wait, for their tables or to be sorted, that no more should be taken.
   bool full() const;
 
   // --- orders, between two steps
@@ -55,6 +57,7 @@ class LaneWork {
 
   Slot& SlotAt(uint32_t target);
   LaneTable& TableOf(const TargetPtr& target);
+  Status DispatchPolled();
   Status Dispatch(record::RawBatch raw);
   void Clip(record::RawBatch& raw) const;
   void MakeRoomForDecoder();
@@ -66,6 +69,8 @@ class LaneWork {
   Sorter sorter_;
   LaneBoard& board_;
 
+  std::deque<record::RawBatch> polled_;  ///< not dispatched yet: as if they had not been read
+  RetryPause sorting_;                   ///< the sorter has asked for patience
   std::unordered_map<uint32_t, Slot> slots_;
   LaneTable unrouted_;
   record::PositionRanges read_;  ///< since the last cut

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "firn/pipeline/catch_up.h"
+#include "firn/pipeline/patience.h"
 
 namespace firn::pipeline {
 
@@ -70,6 +71,7 @@ Result<SampleRecords> SampleOfTable(const PipelineDeps& deps, const LaneMaker& m
   FIRN_ASSIGN(auto sorter, maker.MakeSorter());
   auto sample = std::make_shared<std::vector<record::RawBatch>>();
   for (record::RawBatch& raw : read) {
+    FIRN_TRY(CallPatiently(BriefPatience(*deps.clock), [&] { return sorter.Prepare(raw); }));
     Sorted sorted = sorter.Sort(std::move(raw));
     for (SortedRecords& part : sorted.parts) {
       if (part.target == target) sample->push_back(std::move(part.raw));

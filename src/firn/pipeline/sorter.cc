@@ -36,6 +36,10 @@ record::DeadLetter Letter(const record::RawBatch& raw, size_t record, const rout
 
 }  // namespace
 
+Status Sorter::Prepare(const record::RawBatch& raw) {
+  return TopicOf(raw.partition.topic).constant != nullptr ? Ok() : key_reader_->Enter(raw);
+}
+
 Sorted Sorter::Sort(record::RawBatch raw) {
   Topic& topic = TopicOf(raw.partition.topic);
   Sorted sorted;

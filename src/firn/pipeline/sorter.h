@@ -39,6 +39,9 @@ class Sorter {
          std::unique_ptr<decode::KeyReader> key_reader)
       : router_(std::move(router)), book_(book), key_reader_(std::move(key_reader)) {}
 
+  /// Whether a batch can be sorted now. Retriable: ask again after a pause (KeyReader::Enter).
+  Status Prepare(const record::RawBatch& raw);
+  /// Of the batch prepared last.
   Sorted Sort(record::RawBatch raw);
 
  private:

@@ -4,6 +4,7 @@
 
 #include "firn/app/plugins/plugins.h"
 #include "firn/decode/avro/avro_decoder.h"
+#include "firn/decode/avro/avro_key_reader.h"
 #include "firn/decode/avro/config.h"
 #include "firn/decode/avro/container_format.h"
 #include "firn/decode/avro/infer_avro.h"
@@ -99,6 +100,9 @@ pipeline::DecoderPlugin Avro(const PluginDeps& deps) {
       return decode::InferAvroSchema(sample, schemas);
     };
     setup.files = decode::MakeAvroContainerFormat();
+    setup.make_key_reader = [schemas](const std::vector<std::string>& paths) {
+      return decode::MakeAvroKeyReader(paths, schemas);
+    };
     setup.evolution = decode::Evolution::kAddAndWiden;
     return setup;
   };

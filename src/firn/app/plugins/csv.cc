@@ -6,6 +6,7 @@
 #include "firn/decode/csv/config.h"
 #include "firn/decode/csv/csv_decoder.h"
 #include "firn/decode/csv/csv_format.h"
+#include "firn/decode/csv/csv_key_reader.h"
 
 namespace firn::app {
 
@@ -26,6 +27,11 @@ pipeline::DecoderPlugin Csv(const PluginDeps& /*deps*/) {
       return decode::InferCsvSchema(dialect, sample);
     };
     setup.files = decode::MakeCsvFormat(dialect);
+    if (!dialect.columns.empty() || dialect.has_header(/*in_file=*/context.source == "files")) {
+      setup.make_key_reader = [dialect](const std::vector<std::string>& names) {
+        return decode::MakeCsvKeyReader(dialect, names);
+      };
+    }
     return setup;
   };
   return {"csv", parse, decode::DescribeCsvConfig};

@@ -1,47 +1,20 @@
 #include "firn/decode/json/json_key_reader.h"
 
 #include <algorithm>
-#include <deque>
 #include <utility>
 
 #include "firn/decode/json/walker.h"
 #include "firn/decode/number.h"
+#include "firn/decode/wanted_fields.h"
 
 namespace firn::decode {
 
 namespace {
 
-/// The fields asked for, as a tree of their names.
-struct Wanted {
-  std::string name;
-  std::optional<size_t> field;
-  std::vector<Wanted> below;
-
-  Wanted* Find(std::string_view key) {
-    const auto found = std::ranges::find(below, key, &Wanted::name);
-    return found == below.end() ? nullptr : &*found;
-  }
-};
-
-void Add(Wanted& root, std::string_view path, size_t field) {
-  Wanted* at = &root;
-  while (true) {
-    const size_t dot = path.find('.');
-    const std::string_view name = path.substr(0, dot);
-    if (at->Find(name) == nullptr) at->below.push_back({std::string(name), std::nullopt, {}});
-    at = at->Find(name);
-    if (dot == std::string_view::npos) break;
-    path.remove_prefix(dot + 1);
-  }
-  at->field = field;
-}
-
 class JsonKeyReader final : public KeyReader {
  public:
   explicit JsonKeyReader(const std::vector<std::string>& paths)
-      : values_(paths.size()), texts_(paths.size()) {
-    for (size_t i = 0; i < paths.size(); ++i) Add(root_, paths[i], i);
-  }
+      : root_(TreeOf(paths)), values_(paths.size()), texts_(paths.size()) {}
 
   const std::vector<std::optional<std::string_view>>& Read(const record::RawBatch& raw,
                                                            size_t record) override {
@@ -56,14 +29,14 @@ class JsonKeyReader final : public KeyReader {
   void Clear() { std::ranges::fill(values_, std::nullopt); }
 
   /// Behind the opening brace. False when the text is malformed.
-  bool Object(Wanted& wanted) {
+  bool Object(const WantedField& wanted) {
     if (walker_.TakeIf('}')) return true;
     if (!walker_.Descend()) return false;
     for (;;) {
       if (walker_.Peek() != '"') return false;
       std::string_view key;
       if (!walker_.ReadString(walker_.Take(), &key)) return false;
-      Wanted* member = wanted.Find(key);
+      const WantedField* member = wanted.Find(key);
       if (!walker_.TakeIf(':') || !Value(member) || walker_.at_end()) return false;
       if (walker_.TakeIf('}')) break;
       if (!walker_.TakeIf(',')) return false;
@@ -72,7 +45,7 @@ class JsonKeyReader final : public KeyReader {
     return true;
   }
 
-  bool Value(Wanted* wanted) {
+  bool Value(const WantedField* wanted) {
     if (wanted == nullptr) return walker_.SkipValue() != nullptr;
     if (wanted->field) values_[*wanted->field].reset();  // of a key that comes twice the later one counts
     const uint8_t first = walker_.Peek();
@@ -99,7 +72,7 @@ class JsonKeyReader final : public KeyReader {
     return true;
   }
 
-  Wanted root_;
+  const WantedField root_;
   Walker walker_;
   std::vector<std::optional<std::string_view>> values_;
   std::vector<std::string> texts_;
