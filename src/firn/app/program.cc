@@ -10,6 +10,7 @@
 #include "firn/app/versions.h"
 #include "firn/obs/log.h"
 #include "firn/pipeline/pipeline.h"
+#include "firn/pipeline/waiting_start.h"
 #include "firn/runtime/ids.h"
 #include "firn/runtime/limits.h"
 
@@ -34,19 +35,24 @@ Program::Program()
 std::vector<cli::LibraryVersion> Program::Libraries() const { return LibraryVersions(); }
 
 Result<std::shared_ptr<iceberg::Catalog>> Program::OpenCatalog(const pipeline::CatalogSetup& setup) {
-  const std::lock_guard lock(mutex_);
-  std::shared_ptr<iceberg::Catalog>& opened = catalogs_[setup.key];
-  if (opened == nullptr) {
-    FIRN_ASSIGN(opened, setup.open());
+  OpenedCatalog& entry = EntryOf(setup.key);
+  const std::lock_guard lock(entry.mutex);
+  if (entry.catalog == nullptr) {
+    FIRN_ASSIGN(entry.catalog, setup.open());
   }
-  return opened;
+  return entry.catalog;
+}
+
+Program::OpenedCatalog& Program::EntryOf(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  return catalogs_[key];
 }
 
 Result<std::shared_ptr<iceberg::Catalog>> Program::OpenExistingCatalog(const pipeline::CatalogSetup& setup) {
   if (!setup.open_existing) return OpenCatalog(setup);
-  const std::lock_guard lock(mutex_);
-  const auto opened = catalogs_.find(setup.key);
-  if (opened != catalogs_.end() && opened->second != nullptr) return opened->second;
+  OpenedCatalog& entry = EntryOf(setup.key);
+  const std::lock_guard lock(entry.mutex);
+  if (entry.catalog != nullptr) return entry.catalog;
   return setup.open_existing();
 }
 
@@ -110,8 +116,10 @@ Result<pipeline::PipelineDeps> Program::DepsOf(const pipeline::PipelineFile& fil
 
 Result<std::unique_ptr<pipeline::Pipeline>> Program::MakePipeline(const pipeline::PipelineFile& file,
                                                                   const pipeline::PipelineSetup& setup) {
-  FIRN_ASSIGN(pipeline::PipelineDeps deps, DepsOf(file, setup, &Program::OpenCatalog));
-  return pipeline::MakePipeline(setup.config, std::move(deps));
+  ResourcesFor(file);
+  return pipeline::MakeWaitingPipeline(
+      setup.config, [this, file, setup] { return DepsOf(file, setup, &Program::OpenCatalog); },
+      runtime::SystemClock());
 }
 
 Result<std::string> Program::DryRun(const pipeline::PipelineFile& file, const pipeline::PipelineSetup& setup,

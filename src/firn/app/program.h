@@ -50,6 +50,13 @@ class Program final : public cli::Services {
     const int32_t threads;
   };
 
+  /// Each with a lock of its own: one that does not answer must not keep the others waiting.
+  struct OpenedCatalog {
+    std::mutex mutex;
+    std::shared_ptr<iceberg::Catalog> catalog;
+  };
+
+  OpenedCatalog& EntryOf(const std::string& key);
   Resources& ResourcesFor(const pipeline::PipelineFile& file);
   /// All but the catalogs.
   pipeline::PipelineDeps ReadingDeps(const pipeline::PipelineFile& file,
@@ -63,7 +70,7 @@ class Program final : public cli::Services {
   obs::Metrics metrics_;
   pipeline::Plugins plugins_;
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<iceberg::Catalog>> catalogs_;  ///< by key
+  std::map<std::string, OpenedCatalog> catalogs_;  ///< by key
   std::unique_ptr<http::HttpClient> http_;
   std::unique_ptr<Resources> resources_;
   size_t sources_ = 1;  ///< pipelines that share the read-ahead

@@ -7,6 +7,7 @@
 
 #include "firn/obs/log.h"
 #include "firn/pipeline/table_definition.h"
+#include "firn/pipeline/waiting_start.h"
 
 namespace firn::pipeline {
 
@@ -69,12 +70,29 @@ Status Controller::SetUp(const std::stop_token& stop) {
   flow_ = std::make_unique<BatchFlow>(*services_, book_, router, view_);
   if (router->sole()) {
     const auto only = book_.Find(std::get<route::RoutedTo>(*router->ForTopic("")->constant()));
-    FIRN_TRY(flow_->OpenSole(std::get<TargetPtr>(only), [&] { return InferColumnsAndTell(stop); }));
+    FIRN_TRY(OpenPatiently(std::get<TargetPtr>(only), stop));
   }
   FIRN_ASSIGN(source_, deps_.make_source(deps_.lanes));
   FIRN_TRY(source_->Open());
   FIRN_TRY(flow_->Start(*source_));
   return source_->Subscribe(bounded());
+}
+
+// The catalog may go away between its opening and this. What the source does not tell is not waited for.
+Status Controller::OpenPatiently(const TargetPtr& only, const std::stop_token& stop) {
+  const int64_t end_ns = clock_.MonotonicNs() + kMaxStartWaitMs * kNsPerMs;
+  bool is_inferred = true;
+  const auto patience = [&](const Error& error) {
+    if (!is_inferred || !WaitingMayHelp(error) || clock_.MonotonicNs() > end_ns) return false;
+    view_.Trouble(error);
+    return clock_.SleepUnlessStopped(kPauseMs, stop) && !abort_.stop_requested();
+  };
+  const auto infer = [&] {
+    auto inferred = InferColumnsAndTell(stop);
+    is_inferred = inferred.ok();
+    return inferred;
+  };
+  return CallPatiently(patience, [&] { return flow_->OpenSole(only, infer); });
 }
 
 // A schema registry may be away: the records wait for it.

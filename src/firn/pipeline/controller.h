@@ -42,6 +42,7 @@ class Controller {
 
  private:
   Status SetUp(const std::stop_token& stop);
+  Status OpenPatiently(const TargetPtr& only, const std::stop_token& stop);
   Result<iceberg::SchemaPtr> InferColumnsAndTell(const std::stop_token& stop);
   Status Loop(const std::stop_token& stop, const std::stop_token& abort);
   Status Turn();
