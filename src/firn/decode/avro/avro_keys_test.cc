@@ -28,20 +28,20 @@ DecodeResult DecodePlainKey(const std::string& key_schema, const std::string& co
 
 TEST(AvroKeysTest, PlainKeysGoToTheirColumn) {
   const auto text = [](BinaryWriter& out) { out.WriteBytes("k1"); };
-  EXPECT_EQ(Rows(DecodePlainKey(R"("string")", "string", text)), (Values{R"({"key":"k1","a":"x"})"}));
+  EXPECT_EQ(Rows(DecodePlainKey(R"("string")", "string", text)), (Values{R"({"a":"x","key":"k1"})"}));
   EXPECT_EQ(Rows(DecodePlainKey(R"("long")", "long", [](BinaryWriter& out) { out.WriteLong(-5); })),
-            (Values{R"({"key":-5,"a":"x"})"}));
+            (Values{R"({"a":"x","key":-5})"}));
   EXPECT_EQ(Rows(DecodePlainKey(R"({"type":"int","logicalType":"date"})", "date",
                                 [](BinaryWriter& out) { out.WriteLong(1); })),
-            (Values{R"({"key":"1970-01-02","a":"x"})"}));
+            (Values{R"({"a":"x","key":"1970-01-02"})"}));
   EXPECT_EQ(Rows(DecodePlainKey(R"(["null","string"])", "string",
                                 [](BinaryWriter& out) {
                                   out.WriteLong(1);
                                   out.WriteBytes("k2");
                                 })),
-            (Values{R"({"key":"k2","a":"x"})"}));
+            (Values{R"({"a":"x","key":"k2"})"}));
   EXPECT_EQ(Rows(DecodePlainKey(R"("string")", "string", text, "the key")),
-            (Values{R"({"the key":"k1","a":"x"})"}));
+            (Values{R"({"a":"x","the key":"k1"})"}));
   EXPECT_EQ(Rows(DecodePlainKey(R"("bytes")", "binary", text)).size(), 1U);
 }
 

@@ -177,7 +177,7 @@ TEST(ParquetDecoderTest, FilesWithoutIdsAreReadByTheNamesThatTheTableMaps) {
                      arrow::field("other", arrow::utf8())});
   const std::string file =
       ParquetBytes(arrow::RecordBatch::Make(schema, 1, {Longs({5}), points, Texts({"o"})}));
-  const Strings expected = {R"({"renamed":5,"spot":{"east":7},"other":"o"})"};
+  const Strings expected = {R"({"other":"o","renamed":5,"spot":{"east":7}})"};
   EXPECT_EQ(Rows(Decode(file, bound)), expected);
   EXPECT_EQ(Rows(Decode(file, bound, ParquetMatch::kId)), expected);
 }
