@@ -1,7 +1,7 @@
 """clang-tidy over the sources, two at a time, skipping what was found clean before.
 
-A source file is looked at again when it, a header of ours that it reaches, the list of checks, or the compile command changed; the marks
-of clean files lie in ~/.cache/firn/lint, outside the clone.
+A source file is looked at again when it, a header of ours that it reaches, the list of checks, the compile command, or clang-tidy
+changed; the marks of clean files lie in ~/.cache/firn/lint, outside the clone.
 """
 
 import argparse
@@ -44,8 +44,8 @@ def commands(build: Path) -> list[dict]:
     return entries
 
 
-def fingerprint(root: Path, file: Path, command: str) -> str:
-    digest = hashlib.sha256()
+def fingerprint(root: Path, version: str, file: Path, command: str) -> str:
+    digest = hashlib.sha256(version.encode())
     digest.update((root / ".clang-tidy").read_bytes())
     digest.update(command.replace(str(root), ".").encode())
     for path in sorted(reached(root, file)):
@@ -53,10 +53,8 @@ def fingerprint(root: Path, file: Path, command: str) -> str:
     return digest.hexdigest()
 
 
-def look_at(build: Path, file: Path) -> str:
-    done = subprocess.run(
-        ["clang-tidy-19", "--quiet", "-p", str(build), str(file)], capture_output=True, text=True, check=False,
-    )  # fmt: skip
+def look_at(clang_tidy: Path, build: Path, file: Path) -> str:
+    done = subprocess.run([clang_tidy, "--quiet", "-p", build, file], capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout + ("" if "warning:" in done.stdout or "error:" in done.stdout else done.stderr)
 
 
@@ -64,16 +62,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path)
     parser.add_argument("build", type=Path)
+    parser.add_argument("--clang-tidy", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     root = arguments.root
+    version = subprocess.run([arguments.clang_tidy, "--version"], capture_output=True, text=True, check=True).stdout
 
     todo = {}
     entries = commands(arguments.build)
     for entry in entries:
         file = Path(entry["file"])
         if file.is_relative_to(root / "src") and not file.name.endswith("_test.cc"):
-            mark = CLEAN / fingerprint(root, file, entry["command"].replace(str(arguments.build), "build"))
+            mark = CLEAN / fingerprint(root, version, file, entry["command"].replace(str(arguments.build), "build"))
             if not mark.exists():
                 todo[file] = mark
     CLEAN.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ def main() -> int:
     findings = 0
     with tempfile.TemporaryDirectory(prefix="firn-lint-") as database, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         (Path(database) / "compile_commands.json").write_text(json.dumps(entries))
-        running = {pool.submit(look_at, Path(database), file): file for file in todo}
+        running = {pool.submit(look_at, arguments.clang_tidy, Path(database), file): file for file in todo}
         for done in concurrent.futures.as_completed(running):
             file, said = running[done], done.result()
             if said:

@@ -53,9 +53,9 @@ CLI::App* ChildNamed(CLI::App& app, const std::string& name) {
 }
 
 /// The innermost command that the arguments named.
-const CLI::App& Innermost(const CLI::App& app) {
-  const std::vector<CLI::App*> parsed = app.get_subcommands();
-  return parsed.empty() ? app : Innermost(*parsed.back());
+const CLI::App* Innermost(const CLI::App* app) {
+  const std::vector<CLI::App*> parsed = app->get_subcommands();
+  return parsed.empty() ? app : Innermost(parsed.back());
 }
 
 std::string FullName(const CLI::App& app) {
@@ -87,7 +87,7 @@ struct CommandLine::State {
   }
 
   ExitCode WrongUsage(Context& context, const std::string& message) const {
-    const CLI::App& command = Innermost(app);
+    const CLI::App& command = *Innermost(&app);
     context.err.Write(fmt::format("firn: {}\nTry '{} --help'.\n", message, FullName(command)));
     return ExitCode::kUserError;
   }
@@ -117,7 +117,7 @@ struct CommandLine::State {
   }
 
   ExitCode Explain(Context& context, const CLI::ParseError& error) {
-    const CLI::App& command = Innermost(app);
+    const CLI::App& command = *Innermost(&app);
     if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr ||
         dynamic_cast<const CLI::CallForAllHelp*>(&error) != nullptr) {
       context.out.Write(HelpText(command));

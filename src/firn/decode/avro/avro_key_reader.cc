@@ -19,7 +19,7 @@ class Walk {
  public:
   Walk(avro::Cursor cursor, std::vector<std::optional<std::string_view>>* values,
        std::vector<std::string>* texts)
-      : cursor_(cursor), values_(*values), texts_(*texts) {}
+      : cursor_(std::move(cursor)), values_(*values), texts_(*texts) {}
 
   bool Record(const avro::Node& record, const WantedField& wanted) {
     for (const avro::Field& field : record.fields) {
