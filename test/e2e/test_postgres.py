@@ -1,4 +1,4 @@
-"""A pipeline on a PostgreSQL catalog: fail-overs, cut connections and other writers lose and double nothing."""
+"""A pipeline on a PostgreSQL catalog: crashes, a fail-over, cut connections and other writers lose and double nothing."""
 
 from __future__ import annotations
 
@@ -75,6 +75,27 @@ def test_server_that_crashes_and_comes_back_a_few_times(broker, topic, own_lake,
     assert ids(own_lake) == list(range(sent))
     assert f"postgresql://firn@127.0.0.1:{own_postgres.port}/lake" in running.output, "messages name the server"
     assert "dich" not in running.output, "and no password"
+
+
+def test_standby_is_promoted_after_the_primary_crashed(broker, topic, own_lake, own_postgres, tmp_path):
+    with own_postgres.standby() as standby:
+        # The standby is named first: it is passed over as long as it takes no changes.
+        both = own_lake.uri.replace(f"@127.0.0.1:{own_postgres.port}/", f"@127.0.0.1:{standby.port},127.0.0.1:{own_postgres.port}/")
+        running = start_firn("run", own_lake.config(pipeline(broker, [topic], interval="200ms"), uri=both), log=tmp_path / "firn.log")
+        for begin in range(0, 5000, 250):
+            broker.produce(topic, orders(begin, 250))
+            time.sleep(0.05)
+        wait_until(lambda: count(own_lake) > 0, what="rows by the primary")
+        assert standby.is_standby()
+        own_postgres.crash()
+        broker.produce(topic, orders(5000, 250))
+        time.sleep(1)
+        standby.promote()
+        own_lake.server = standby
+        broker.produce(topic, orders(5250, 250))
+        wait_until(lambda: count(own_lake) == 5500, what="everything by the promoted standby", timeout_s=120)
+        assert running.stop() == 0, running.output
+        assert ids(own_lake) == list(range(5500))
 
 
 @pytest.mark.parametrize("what", ["request", "answer", "late"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from firn import firn
 from pipelines import pipeline
@@ -161,3 +162,29 @@ def test_an_evolved_schema_is_read_by_every_engine(broker, lake, spark):
     ]
     for table in (lake.read(TABLE), lake.read_duckdb(TABLE), lake.read_spark(spark, TABLE)):
         assert sorted(table.to_pylist(), key=lambda row: row["id"]) == want
+
+
+def test_parquet_files_of_spark_are_taken_into_a_table(lake, spark, tmp_path):
+    """Spark writes timestamps as INT96, as it has always done unless told otherwise, and names its files and folders its own way."""
+    rows = (
+        "select id, cast(id * 1.5 as decimal(12,3)) amount, timestamp_micros(id * 86399123457 - 1000000) at,"
+        " date_add(date '1969-12-30', cast(id as int)) day, named_struct('x', id, 'tags', array('a', null)) inner,"
+        " if(id % 7 = 0, null, concat('text ', id)) text from range(500)"
+    )
+    spark.sql("set spark.sql.parquet.outputTimestampType=INT96")
+    spark.session.sql(rows).repartition(3).write.parquet(f"file://{tmp_path}/in")
+    written = sorted((tmp_path / "in").glob("*.parquet"))
+    assert len(written) == 3
+    assert pq.ParquetFile(written[0]).schema.column(2).physical_type == "INT96"
+    firn(
+        "run",
+        lake.config(
+            f"pipelines:\n  spark:\n    source: {{files: {{path: '{tmp_path}/in', mode: once, min_age: 0s}}}}\n    decode: parquet\n"
+            f"    tables:\n      - name: lake.{TABLE}\n"
+        ),
+        "--until-caught-up", "--fail-on-dead-letters",
+    ).ok()  # fmt: skip
+    want = spark.session.sql(rows).toArrow()
+    assert want.num_rows == 500
+    for found in (lake.read(TABLE), lake.read_duckdb(TABLE), lake.read_spark(spark, TABLE)):
+        assert_same_rows(as_compared(found), as_compared(want))

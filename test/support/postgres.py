@@ -3,7 +3,9 @@
     with Postgres() as server:
         server.create_database("lake")
         server.uri("lake")              # postgresql://firn:...@127.0.0.1:PORT/lake
-        server.crash(); server.start()  # as a fail-over looks from outside
+        server.crash(); server.start()
+        with server.standby() as other: # a synchronous one: no commit is acknowledged before it is there
+            server.crash(); other.promote()
 
 As a program it runs a command beside a server, whose URI the command finds in $FIRN_TEST_POSTGRES:
 
@@ -60,12 +62,18 @@ class Postgres:
         self._settings = {**SETTINGS, "port": str(self.port), "unix_socket_directories": str(self.folder), **(settings or {})}
         self._as_user = unprivileged_user()
         self._process: subprocess.Popen | None = None
+        self._primary: Postgres | None = None
 
     def __enter__(self) -> Postgres:
         try:
-            self._make()
-            self.start()
-            self.execute(f"CREATE ROLE {USER} LOGIN CREATEDB PASSWORD '{PASSWORD}'")
+            if "user" in self._as_user:
+                os.chown(self.folder, self._as_user["user"], self._as_user["group"])
+            if self._primary:
+                self._copy(self._primary)
+            else:
+                self._make()
+                self.start()
+                self.execute(f"CREATE ROLE {USER} LOGIN CREATEDB PASSWORD '{PASSWORD}'")
         except BaseException:
             self.__exit__()
             raise
@@ -74,6 +82,37 @@ class Postgres:
     def __exit__(self, *_) -> None:
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- a second server
+
+    def standby(self) -> Postgres:
+        """One that holds every commit that this server acknowledges from here on, and takes none until it is promoted."""
+        other = Postgres()
+        other._primary = self
+        return other
+
+    def promote(self) -> None:
+        """Takes changes from now on."""
+        self._run("pg_ctl", "promote", "-D", self.folder / "data", "-w")
+
+    def is_standby(self) -> bool:
+        return self.execute("SELECT pg_is_in_recovery()") == [(True,)]
+
+    def _copy(self, primary: Postgres) -> None:
+        name = f"standby_{self.port}"
+        self._run(
+            "pg_basebackup", "-D", self.folder / "data", "-R", "-X", "stream", "-c", "fast", "--no-sync",
+            "-d", f"host={primary.folder} port={primary.port} user={SUPERUSER} application_name={name}",
+        )  # fmt: skip
+        self._configure()
+        self.start()
+        primary.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")
+        primary.execute("SELECT pg_reload_conf()")
+        deadline = time.monotonic() + 30
+        while primary.execute("SELECT sync_state FROM pg_stat_replication") != [("sync",)]:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"no synchronous standby after 30 s: {primary.execute('SELECT * FROM pg_stat_replication')}")
+            time.sleep(0.05)
 
     # --- the process
 
@@ -105,17 +144,20 @@ class Postgres:
         self._process = None
 
     def _make(self) -> None:
-        if "user" in self._as_user:
-            os.chown(self.folder, self._as_user["user"], self._as_user["group"])
-        command = [
-            BIN / "initdb", "-D", self.folder / "data", "-U", SUPERUSER, "--no-sync", "--encoding=UTF8", "--locale=C",
+        self._run(
+            "initdb", "-D", self.folder / "data", "-U", SUPERUSER, "--no-sync", "--encoding=UTF8", "--locale=C",
             "--auth-local=trust", "--auth-host=scram-sha-256",
-        ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, check=False, **self._as_user)
-        if done.returncode != 0:
-            raise RuntimeError(f"initdb failed:\n{done.stdout}{done.stderr}")
+        )  # fmt: skip
+        self._configure()
+
+    def _configure(self) -> None:
         with (self.folder / "data" / "postgresql.conf").open("a") as config:
             config.writelines(f"{key} = '{value}'\n" for key, value in self._settings.items())
+
+    def _run(self, program: str, *arguments) -> None:
+        done = subprocess.run([BIN / program, *arguments], capture_output=True, text=True, cwd=self.folder, check=False, **self._as_user)
+        if done.returncode != 0:
+            raise RuntimeError(f"{program} failed:\n{done.stdout}{done.stderr}")
 
     def add_file(self, name: str, content: bytes) -> None:
         """Into the data folder, as the server wants its keys: readable for itself alone."""
