@@ -60,9 +60,9 @@ Program::Resources& Program::ResourcesFor(const pipeline::PipelineFile& file) {
   const std::lock_guard lock(mutex_);
   if (resources_ != nullptr) return *resources_;
   const int64_t memory =
-      file.resources.memory_bytes > 0 ? file.resources.memory_bytes : runtime::DefaultMemoryBudgetBytes();
+      file.resources.memory_bytes > 0 ? file.resources.memory_bytes : runtime::DefaultMemoryBytes();
   const int32_t threads = file.resources.threads > 0 ? file.resources.threads : runtime::AvailableCpus();
-  resources_ = std::make_unique<Resources>(memory, threads);
+  resources_ = std::make_unique<Resources>(runtime::ReservableBytes(memory), threads);
   sources_ = std::max<size_t>(1, file.pipelines.size());
   memory_hook_ = metrics_.OnRender([this] {
     metrics_.gauge(obs::Metric::kReservedMemory)

@@ -135,9 +135,10 @@ inline constexpr std::array kMetricList = {
     MetricInfo{Metric::kPrefetchedBytes, "firn_prefetched_bytes", MetricKind::kGauge, Labels{"pipeline"},
                "Bytes read ahead from the source and not yet decoded (an estimate)."},
     MetricInfo{Metric::kReservedMemory, "firn_memory_reserved_bytes", MetricKind::kGauge, Labels{},
-               "Memory reserved out of resources.memory."},
-    MetricInfo{Metric::kMemoryLimit, "firn_memory_limit_bytes", MetricKind::kGauge, Labels{},
-               "resources.memory."},
+               "Memory reserved for rows, open files and records read ahead."},
+    MetricInfo{
+        Metric::kMemoryLimit, "firn_memory_limit_bytes", MetricKind::kGauge, Labels{},
+        "What may be reserved: the part of resources.memory that the program does not need for itself."},
     MetricInfo{Metric::kResidentMemory, "process_resident_memory_bytes", MetricKind::kGauge, Labels{},
                "Resident memory of the process."},
     MetricInfo{Metric::kOpenDescriptors, "process_open_fds", MetricKind::kGauge, Labels{},

@@ -15,7 +15,7 @@ namespace {
 using config::Node;
 using config::Problems;
 
-constexpr int64_t kMinMemoryBytes = int64_t{64} << 20;
+constexpr int64_t kMinMemoryBytes = int64_t{128} << 20;
 
 /// `127.0.0.1:8321`, `[::1]:8321`, `localhost:0`.
 Result<std::string> ParseListenAddress(std::string_view text) {
@@ -69,7 +69,8 @@ const config::Schema<ResourceConfig>& ResourceSchema() {
   static const auto schema =
       config::Schema<ResourceConfig>()
           .Field("memory", &ResourceConfig::memory_bytes, config::Bytes({.min = kMinMemoryBytes}),
-                 "What rows, files being written and prefetched records may take together.",
+                 "Of the whole process: rows, files being written, records read ahead, and what the program "
+                 "itself needs.",
                  "half of the control group's or machine's memory")
           .Field("threads", &ResourceConfig::threads, config::Integer<int32_t>({.min = 1, .max = 1024}),
                  "Lanes that decode and write.", "the CPUs of the control group or machine");

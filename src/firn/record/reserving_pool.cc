@@ -27,8 +27,9 @@ arrow::Status ReservingPool::Reserve(int64_t bytes) {
   const int64_t reserved = budget_->reserved_bytes();
   if (reserved <= hard_limit_bytes_) return arrow::Status::OK();
   budget_->Release(bytes);
-  return arrow::Status::OutOfMemory("cannot take ", bytes, " more bytes: ", reserved - bytes, " of ",
-                                    budget_->limit_bytes(), " are in use (resources.memory)");
+  return arrow::Status::OutOfMemory(
+      "cannot take ", bytes, " more bytes: ", reserved - bytes, " of ", budget_->limit_bytes(),
+      " are in use: give the process more (resources.memory), or fewer lanes (resources.threads)");
 }
 
 arrow::Status ReservingPool::Allocate(int64_t size, int64_t alignment, uint8_t** out) {

@@ -130,7 +130,13 @@ int64_t AvailableMemoryBytes() {
   return std::min(physical, ReadCgroupLimits().memory_bytes.value_or(physical));
 }
 
-int64_t DefaultMemoryBudgetBytes() { return AvailableMemoryBytes() / 2; }
+int64_t DefaultMemoryBytes() { return AvailableMemoryBytes() / 2; }
+
+int64_t ReservableBytes(int64_t memory_bytes) {
+  constexpr int64_t kProgramBytes = int64_t{64} << 20;
+  constexpr int64_t kLeastBytes = int64_t{48} << 20;
+  return std::max(kLeastBytes, (memory_bytes - kProgramBytes) / 5 * 3);
+}
 
 int32_t AvailableCpus() {
   const int32_t affinity = AffinityCpus();

@@ -23,9 +23,12 @@ CgroupLimits ReadCgroupLimits(const std::string& root = "/sys/fs/cgroup",
 
 /// Memory this process may use: the machine's, or the control group's where that is less.
 int64_t AvailableMemoryBytes();
-/// Default of `resources.memory`: half of that; the rest is for the allocator, the libraries and the page
-/// cache.
-int64_t DefaultMemoryBudgetBytes();
+/// Default of `resources.memory`: half of that; the rest is for the page cache and others.
+int64_t DefaultMemoryBytes();
+/// What of `memory_bytes`, the whole process's resident size, may be reserved for rows, open files and
+/// records read ahead. The program itself takes about 64 MiB, and the allocator, compressors and parsers
+/// about as much again as half of what is reserved; at least 48 MiB, without which nothing runs.
+int64_t ReservableBytes(int64_t memory_bytes);
 /// Default of `resources.threads`: CPUs by affinity and by the control group's quota (rounded up), at
 /// least 1.
 int32_t AvailableCpus();

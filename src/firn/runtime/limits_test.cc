@@ -53,9 +53,15 @@ TEST_F(CgroupTest, NoGroupsMeansNoBounds) {
   EXPECT_EQ(Read().cpus, std::nullopt);
 }
 
+TEST(LimitsTest, RowsGetWhatTheProgramDoesNotNeed) {
+  EXPECT_EQ(ReservableBytes(int64_t{1} << 30), ((int64_t{1} << 30) - (int64_t{64} << 20)) / 5 * 3);
+  EXPECT_EQ(ReservableBytes(int64_t{128} << 20), int64_t{48} << 20);
+  EXPECT_EQ(ReservableBytes(0), int64_t{48} << 20);
+}
+
 TEST(LimitsTest, DefaultsArePositiveAndOpenFilesReachTheHardLimit) {
   EXPECT_GT(AvailableMemoryBytes(), 1 << 20);
-  EXPECT_LT(DefaultMemoryBudgetBytes(), AvailableMemoryBytes());
+  EXPECT_LT(DefaultMemoryBytes(), AvailableMemoryBytes());
   EXPECT_GE(AvailableCpus(), 1);
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);

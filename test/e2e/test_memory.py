@@ -1,0 +1,101 @@
+"""`resources.memory` holds, measured from outside: many partitions, many columns, huge records, a store that is slower than the source."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from pathlib import Path
+
+import pytest
+from firn import start_firn
+from s3_server import Proxy
+
+
+
+# Nothing but memory ends a batch.
+ONE_BATCH = "{interval: 1h, max_input_bytes: 100GiB, max_records: 1000000000}"
+
+
+def pipeline(path: Path, columns: str, memory: str = "256MiB", table_extra: str = "", commit: str = ONE_BATCH) -> str:
+    return (
+        f"resources: {{memory: {memory}, threads: 2}}\npipelines:\n  wide:\n    source: {{files: {{path: '{path}', mode: once, min_age: 0s}}}}\n    decode: json\n"
+        f"    tables:\n      - name: lake.m.t\n        columns: {columns}\n"
+        + "".join(f"        {line}\n" for line in table_extra.splitlines())
+        + f"    commit: {commit}\n"
+    )
+
+
+def run(config: Path, folder: Path, limit_mib: int = 256, env: dict | None = None, timeout_s: float = 240) -> None:
+    """Runs it to its end; its resident size stays within the limit all the way."""
+    running = start_firn("run", config, "--until-caught-up", "--fail-on-dead-letters", log=folder / "firn.log", env=env)
+    status, peak, deadline = Path(f"/proc/{running.process.pid}/status"), 0, time.monotonic() + timeout_s
+    while running.alive() and time.monotonic() < deadline:
+        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+        peak = max(peak, int(found.group(1)) * 1024 if found else 0)
+        time.sleep(0.01)
+    assert running.wait(1) == 0, running.output[-4000:]
+    print(f"peak {peak >> 20} MiB of {limit_mib}")
+    assert peak <= limit_mib << 20, f"{peak >> 20} MiB of {limit_mib}"
+
+
+def test_five_thousand_partitions_in_one_batch(lake, tmp_path):
+    rows = 100_000
+    with (tmp_path / "in.jsonl").open("w") as file:
+        file.writelines(f'{{"id": {i}, "part": {i * 7919 % 5000}, "text": "{"x" * 100}{i}"}}\n' for i in range(rows))
+    columns = "[{name: id, type: long}, {name: part, type: int}, {name: text, type: string}]"
+    run(lake.config(pipeline(tmp_path / "in.jsonl", columns, table_extra="partition_by: [part]")), tmp_path)
+    found = lake.read("m.t", selected_fields=("id", "part"))
+    assert sorted(found["id"].to_pylist()) == list(range(rows))
+    assert len(set(found["part"].to_pylist())) == 5000
+
+
+def test_two_thousand_columns(lake, tmp_path):
+    names = [f"c{i}" for i in range(2000)]
+    random.seed(1)
+    with (tmp_path / "in.jsonl").open("w") as file:
+        for i in range(4000):
+            file.write(json.dumps({"id": i, **{name: random.random() if n % 2 else f"text {i} {n}" for n, name in enumerate(names)}}) + "\n")
+    columns = "[{name: id, type: long}, " + ", ".join(f"{{name: {n}, type: {'double' if i % 2 else 'string'}}}" for i, n in enumerate(names)) + "]"
+    run(lake.config(pipeline(tmp_path / "in.jsonl", columns, "512MiB")), tmp_path, 512)
+    found = lake.read("m.t", selected_fields=("id", "c0", "c1998"))
+    assert sorted(found["id"].to_pylist()) == list(range(4000))
+    assert [row["c1998"] for row in found.to_pylist() if row["id"] == 17] == ["text 17 1998"]
+
+
+def test_records_of_ten_megabytes(lake, tmp_path):
+    noise = random.Random(2).randbytes(5_000_000).hex()
+    for part in range(4):
+        with (tmp_path / f"in{part}.jsonl").open("w") as file:
+            file.writelines(f'{{"id": {part * 15 + i}, "text": "{i:03}{noise}"}}\n' for i in range(15))
+    run(lake.config(pipeline(tmp_path / "in*.jsonl", "[{name: id, type: long}, {name: text, type: string}]", "512MiB")), tmp_path, 512)
+    found = lake.read("m.t")
+    assert sorted(found["id"].to_pylist()) == list(range(60))
+    assert {len(text) for text in found["text"].to_pylist()} == {10_000_003}
+
+
+@pytest.mark.parametrize("commit", [ONE_BATCH, "{interval: 500ms}"])
+def test_a_store_that_is_ten_times_slower_than_the_source(lake, s3, tmp_path, commit):
+    """All bytes to the store share 4 MiB a second; the files could be read at many times that."""
+    bucket = f"slow-{'large' if '1h' in commit else 'small'}"
+    s3.make_bucket(bucket)
+    noise = random.Random(3)
+    rows = 200_000
+    with (tmp_path / "in.jsonl").open("w") as file:
+        file.writelines(f'{{"id": {i}, "text": "{noise.randbytes(200).hex()}"}}\n' for i in range(rows))
+
+    def slow(seen):
+        time.sleep(len(seen.body) / (4 << 20))
+
+    with Proxy(s3.endpoint, before=slow) as proxy:
+        config = lake.config(pipeline(tmp_path / "in.jsonl", "[{name: id, type: long}, {name: text, type: string}]", commit=commit))
+        text = config.read_text()
+        warehouse = f"warehouse: s3://{bucket}/lake\n    s3: {s3.catalog_keys(proxy.endpoint)}"
+        config.write_text(text.replace(f"warehouse: {lake.warehouse}", warehouse))
+        run(config, tmp_path, env=s3.environment)
+        text = config.read_text()
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    catalog = SqlCatalog("lake", uri=f"sqlite:///{lake.database}", **s3.pyiceberg_properties)
+    assert sorted(catalog.load_table("m.t").scan(selected_fields=("id",)).to_arrow()["id"].to_pylist()) == list(range(rows))
