@@ -1,5 +1,6 @@
 #include "firn/commit/protocol/history.h"
 
+#include <cstdlib>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -13,7 +14,23 @@ namespace {
 using iceberg::Snapshot;
 using iceberg::TableMetadata;
 
-// Ancestors from the head; `gap` is set when a parent is named that the metadata no longer holds.
+int64_t Number(const Snapshot& snapshot, const char* key) {
+  auto it = snapshot.summary.find(key);
+  return it == snapshot.summary.end() ? 0 : std::strtoll(it->second.c_str(), nullptr, 10);
+}
+
+// Whether the totals began at something. PyIceberg's expiry takes the parent's id off the oldest snapshot
+// that stays; a true root, as that of CREATE OR REPLACE, counts from nothing.
+bool CountsOnFromAnother(const Snapshot& snapshot) {
+  const auto before = [&](const char* total, const char* added, const char* deleted) {
+    return Number(snapshot, total) - Number(snapshot, added) + Number(snapshot, deleted);
+  };
+  return before("total-records", "added-records", "deleted-records") > 0 ||
+         before("total-data-files", "added-data-files", "deleted-data-files") > 0;
+}
+
+// Ancestors from the head; `gap` is set where a parent has expired: it is named and the metadata no longer
+// holds it, or its name went with it.
 class Walk {
  public:
   Walk(const TableMetadata& table, std::string_view branch) {
@@ -27,6 +44,7 @@ class Walk {
 
   void Next() {
     if (!current_->parent_snapshot_id) {
+      gap_ = CountsOnFromAnother(*current_);
       current_ = nullptr;
       return;
     }

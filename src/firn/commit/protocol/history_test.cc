@@ -39,6 +39,24 @@ void Expire(TableMetadata& table, int64_t id) {
   std::erase_if(table.snapshots, [id](const Snapshot& snapshot) { return snapshot.snapshot_id == id; });
 }
 
+/// As PyIceberg does it: what stays does not name the parent that went.
+void ExpireWithItsName(TableMetadata& table, int64_t id) {
+  Expire(table, id);
+  for (Snapshot& snapshot : table.snapshots) {
+    if (snapshot.parent_snapshot_id == id) snapshot.parent_snapshot_id.reset();
+  }
+}
+
+/// Totals of a snapshot as its summary has them.
+void Count(TableMetadata& table, int64_t id, int64_t total, int64_t added, int64_t deleted) {
+  for (Snapshot& snapshot : table.snapshots) {
+    if (snapshot.snapshot_id != id) continue;
+    snapshot.summary["total-records"] = std::to_string(total);
+    snapshot.summary["added-records"] = std::to_string(added);
+    if (deleted > 0) snapshot.summary["deleted-records"] = std::to_string(deleted);
+  }
+}
+
 TEST(FindCommit, FindsOursBehindOtherCommits) {
   TableMetadata table = Chain(6);
   Mark(table, 4, "p", "c1");
@@ -84,6 +102,38 @@ TEST(FindAncestor, TellsAncestorExpiredAndRolledBackApart) {
   EXPECT_EQ(FindAncestor(table, "main", 3, 3), Ancestry::kExpired);
   table.refs["main"].snapshot_id = 2;
   EXPECT_EQ(FindAncestor(table, "main", 5, 5), Ancestry::kNotThere) << "rolled back to 2";
+}
+
+TEST(FindAncestor, AnExpiredParentWithoutANameIsNoRoot) {
+  TableMetadata table = Chain(6);
+  for (int64_t id = 1; id <= 4; ++id) Count(table, id, id * 10, 10, 0);
+  Count(table, 5, 40, 40, 40);  // all was rewritten
+  Count(table, 6, 40, 20, 20);
+  for (int64_t id = 1; id <= 4; ++id) ExpireWithItsName(table, id);
+  EXPECT_EQ(FindAncestor(table, "main", 4, 4), Ancestry::kExpired);
+  ExpireWithItsName(table, 5);
+  EXPECT_EQ(FindAncestor(table, "main", 4, 4), Ancestry::kExpired);
+}
+
+TEST(FindAncestor, ARootThatReplacedTheTableDoesNotHideThatOursIsGone) {
+  TableMetadata table = Chain(6);
+  for (int64_t id = 1; id <= 4; ++id) Count(table, id, id * 10, 10, 0);
+  Count(table, 5, 7, 7, 0);
+  Count(table, 6, 9, 2, 0);
+  table.snapshots[4].parent_snapshot_id.reset();
+  EXPECT_EQ(FindAncestor(table, "main", 4, 4), Ancestry::kNotThere);
+  Expire(table, 4);
+  EXPECT_EQ(FindAncestor(table, "main", 4, 4), Ancestry::kNotThere);
+}
+
+TEST(FindCommit, WithoutAParentAnExpiredOneThatLeftNoNameDecidesNothing) {
+  TableMetadata table = Chain(3);
+  Count(table, 1, 10, 10, 0);
+  Count(table, 2, 20, 10, 0);
+  Count(table, 3, 20, 20, 20);
+  Mark(table, 1, "p", "c1");
+  ExpireWithItsName(table, 1);
+  EXPECT_TRUE(std::holds_alternative<CommitUndecided>(FindCommit(table, "main", "p", "c1", std::nullopt)));
 }
 
 TEST(FindNewestOfPipeline, SkipsOthersAndReportsAGap) {
