@@ -2,43 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from pyarrow import fs
+from home import Home, local_store, postgres_home, rest_home, s3_store, sqlite_home
 
 CATALOGS = ("sqlite", "postgres", "rest")
 STORES = ("local", "s3")
 CELLS = [f"{catalog}-{store}" for catalog in CATALOGS for store in STORES]
 BUCKET = "kills"
 REST_SERVERS = {"local": "rest_server", "s3": "rest_server_on_s3"}
-
-
-@dataclass
-class Home:
-    """`ns` is the case's namespace. `uri_of_firn` may be that of a proxy before the catalog."""
-
-    folder: Path
-    ns: str
-    catalogs_yaml: str
-    pyiceberg_properties: dict[str, str]
-    environment: dict[str, str] = field(default_factory=dict)
-    filesystem: fs.FileSystem = field(default_factory=fs.LocalFileSystem)
-
-    def load(self, table: str):
-        """Through PyIceberg, past any proxy."""
-        from pyiceberg.catalog import load_catalog
-
-        return load_catalog("lake", **self.pyiceberg_properties).load_table((self.ns, table))
-
-    def path_of(self, location: str) -> str:
-        """As `filesystem` takes it."""
-        return location.removeprefix("s3://").removeprefix("file://").removeprefix("file:")
-
-    def files_below(self, location: str) -> set[str]:
-        found = self.filesystem.get_file_info(fs.FileSelector(self.path_of(location), recursive=True, allow_not_found=True))
-        # Hadoop's file system, under the REST server, keeps checksums beside what it writes to a local folder.
-        return {one.path for one in found if one.type == fs.FileType.File and not one.path.endswith(".crc")}
 
 
 class Homes:
@@ -71,29 +43,12 @@ class Homes:
         catalog, store = cell.split("-")
         folder = self._folder / name
         folder.mkdir(parents=True)
-        warehouse = f"s3://{BUCKET}/{name}" if store == "s3" else f"file://{folder}/warehouse"
-        keys, properties, more = self._store_keys(store)
+        files = s3_store(self._servers["s3"], BUCKET, name) if store == "s3" else local_store(folder)
         if catalog == "rest":
-            uri = self.rest_uri(store)
-            yaml = f"catalogs:\n  lake:\n    type: rest\n    uri: {rest_uri or uri}\n{keys}"
-            return Home(folder, name, yaml, {"type": "rest", "uri": uri, **properties}, **more)
-        ours, theirs = self._database(catalog, folder, name)
-        yaml = f'catalogs:\n  lake:\n    type: sql\n    uri: "{ours}"\n    warehouse: {warehouse.removeprefix("file://")}\n{keys}'
-        sql = {"type": "sql", "uri": theirs, "warehouse": warehouse, "init_catalog_tables": "false", **properties}
-        return Home(folder, name, yaml, sql, **more)
+            return rest_home(folder, name, files, self.rest_uri(store), rest_uri)
+        if catalog == "postgres":
+            return postgres_home(folder, name, files, self._servers["postgres"])
+        return sqlite_home(folder, name, files)
 
     def rest_uri(self, store: str = "local") -> str:
         return self._servers[REST_SERVERS[store]].uri
-
-    def _store_keys(self, store: str) -> tuple[str, dict[str, str], dict]:
-        if store == "local":
-            return "", {}, {}
-        s3 = self._servers["s3"]
-        return f"    s3: {s3.catalog_keys()}\n", s3.pyiceberg_properties, {"environment": s3.environment, "filesystem": s3.filesystem}
-
-    def _database(self, catalog: str, folder: Path, name: str) -> tuple[str, str]:
-        if catalog == "sqlite":
-            return f"sqlite:{folder}/catalog.db", f"sqlite:///{folder}/catalog.db"
-        server = self._servers["postgres"]
-        server.create_database(name)
-        return server.uri(name), server.uri(name, scheme="postgresql+psycopg2")

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from itertools import chain
 
 import pyarrow.parquet as parquet
-from kill_homes import Home
-from pyiceberg.manifest import ManifestEntryStatus
+from home import Home
 from kill_stream import LETTERS, Stream
+from table_files import files_added, kind_of, left_behind
 
 Run = list[tuple[int, int]]  # offset and id
 
@@ -62,36 +62,3 @@ def runs_in(home: Home, path: str) -> dict[int, Run]:
     for row in rows:
         runs[row["_kafka"]["partition"]].append((row["_kafka"]["offset"], row["id"]))
     return runs
-
-
-def files_added(table, snapshot) -> list[str]:
-    entries = [
-        entry
-        for manifest in snapshot.manifests(table.io)
-        if manifest.added_snapshot_id == snapshot.snapshot_id
-        for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)
-    ]
-    return [e.data_file.file_path for e in entries if e.status == ManifestEntryStatus.ADDED and e.snapshot_id == snapshot.snapshot_id]
-
-
-def left_behind(home: Home, table) -> set[str]:
-    """Files below the table's folder that nothing in its history names."""
-    named = {table.metadata_location, *(entry.metadata_file for entry in table.metadata.metadata_log)}
-    for snapshot in table.metadata.snapshots:
-        named.add(snapshot.manifest_list)
-        for manifest in snapshot.manifests(table.io):
-            named.add(manifest.manifest_path)
-            named |= {entry.data_file.file_path for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=False)}
-    named = {home.path_of(location) for location in named}
-    files = home.files_below(table.location())
-    assert named <= files, f"files that the table names are gone: {sorted(named - files)}"
-    return files - named
-
-
-def kind_of(path: str) -> str:
-    name = path.rsplit("/", 1)[1]
-    if "/data/" in path:
-        return "data"
-    if ".metadata.json" in name:
-        return "metadata"
-    return "list" if name.removeprefix(".").startswith("snap-") else "manifest"

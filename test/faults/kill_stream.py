@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kill_homes import Home
+from home import Home
 from kafka_broker import Broker
 
 PARTITIONS = 3

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from fault_points import POINTS
 from faulty_firn import Firn
-from kill_oracle import kind_of, left_behind
+from table_files import kind_of, left_behind
 
 CELL = "sqlite-local"
 MADE_OF = "new_home"

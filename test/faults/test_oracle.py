@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from fault_points import DATA
 from faulty_firn import Firn
-from kill_oracle import check, files_added
+from kill_oracle import check
+from table_files import files_added
 
 
 @pytest.fixture

@@ -44,6 +44,11 @@ class TcpProxy:
         with self._lock:
             self._cuts.append(_Cut(pattern, what, times, delay_s))
 
+    def heal(self) -> None:
+        """No cuts from now on."""
+        with self._lock:
+            self._cuts.clear()
+
     def cut_all(self) -> None:
         """Every connection there is."""
         with self._lock:
