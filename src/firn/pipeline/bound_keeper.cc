@@ -1,6 +1,5 @@
 #include "firn/pipeline/bound_keeper.h"
 
-#include <chrono>
 #include <utility>
 
 namespace firn::pipeline {
@@ -20,7 +19,7 @@ BoundKeeper::BoundKeeper(std::string pipeline_id, ControlTable& control, runtime
       abort_(std::move(abort)) {}
 
 BoundKeeper::~BoundKeeper() {
-  if (storing_) storing_->wait();
+  if (storing_) storing_->Wait();
 }
 
 void BoundKeeper::Adopt(const ControlTable::State& control) {
@@ -67,7 +66,7 @@ bool BoundKeeper::TakeTurn() {
   return true;
 }
 
-std::future<Result<ControlTable::State>> BoundKeeper::Store(commit::Complete ours) {
+runtime::Future<Result<ControlTable::State>> BoundKeeper::Store(commit::Complete ours) {
   return committers_.Async(
       [this, ours = std::move(ours)] { return control_.Store(pipeline_id_, ours, abort_); });
 }
@@ -76,8 +75,8 @@ void BoundKeeper::Begin(commit::Complete ours) { storing_ = Store(std::move(ours
 
 Result<std::optional<Error>> BoundKeeper::Poll() {
   std::optional<Error> trouble;
-  if (!storing_ || storing_->wait_for(std::chrono::seconds(0)) != std::future_status::ready) return trouble;
-  auto stored = storing_->get();
+  if (!storing_ || !storing_->ready()) return trouble;
+  auto stored = storing_->Get();
   storing_.reset();
   if (stored.ok()) {
     if (stored->complete) stored_ = *std::move(stored->complete);
@@ -91,10 +90,10 @@ Result<std::optional<Error>> BoundKeeper::Poll() {
 
 Status BoundKeeper::StoreNow(commit::Complete ours) {
   if (storing_) {
-    Ignore(storing_->get());  // ours is newer
+    Ignore(storing_->Get());  // ours is newer
     storing_.reset();
   }
-  FIRN_ASSIGN(auto stored, Store(std::move(ours)).get());
+  FIRN_ASSIGN(auto stored, Store(std::move(ours)).Get());
   if (stored.complete) stored_ = *std::move(stored.complete);
   return Ok();
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <future>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -74,7 +73,7 @@ class BoundKeeper {
   static constexpr int64_t kEveryMs = 60'000;
 
  private:
-  std::future<Result<ControlTable::State>> Store(commit::Complete ours);
+  runtime::Future<Result<ControlTable::State>> Store(commit::Complete ours);
 
   const std::string pipeline_id_;
   ControlTable& control_;
@@ -85,7 +84,7 @@ class BoundKeeper {
   commit::Complete stored_;
   std::string control_uuid_;
   std::map<std::string, commit::PendingFrom> strangers_behind_;
-  std::optional<std::future<Result<ControlTable::State>>> storing_;
+  std::optional<runtime::Future<Result<ControlTable::State>>> storing_;
   bool changed_ = false;
   int64_t next_ns_ = 0;  ///< 0: nobody has asked yet
   record::Positions told_;

@@ -18,7 +18,8 @@ class BoundKeeperTest : public ::testing::Test {
   BoundKeeperTest() {
     EXPECT_TRUE(catalog_->CreateNamespace({"shop"}, {}).ok());
     letters_.table = {"lake", {"shop"}, "letters"};
-    control_.emplace(DeadLetterSink(catalog_, letters_, "p", clock_, ids_, nullptr));
+    control_.emplace(DeadLetterSink(catalog_, letters_, "p", clock_, ids_, nullptr),
+                     runtime::SystemThreads());
     keeper_.emplace("p", *control_, committers_, clock_, abort_.get_token());
   }
 

@@ -23,12 +23,12 @@ Result<std::optional<commit::Complete>> CompleteOf(const iceberg::TableMetadata&
 Status ControlTable::WriteLetters(const std::string& letters_id,
                                   const std::vector<record::DeadLetter>& letters,
                                   const record::PositionRanges& ranges, const std::stop_token& abort) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(one_at_a_time_);
   return sink_.Write(letters_id, letters, ranges, abort);
 }
 
 Result<ControlTable::State> ControlTable::Load(const std::string& pipeline_id) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(one_at_a_time_);
   auto table = sink_.Load();
   if (!table.ok() && table.error().kind() == ErrorKind::kNotFound) return State{};
   if (!table.ok()) return std::move(table).error();
@@ -39,7 +39,7 @@ Result<ControlTable::State> ControlTable::Load(const std::string& pipeline_id) {
 
 Result<ControlTable::State> ControlTable::Store(const std::string& pipeline_id, const commit::Complete& ours,
                                                 const std::stop_token& abort) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(one_at_a_time_);
   FIRN_ASSIGN(commit::Committer * committer, sink_.CommitterOf(pipeline_id));
   std::optional<commit::Complete> merged;
   const auto plan = [&](const iceberg::TableMetadata& table) -> Result<std::vector<iceberg::Update>> {

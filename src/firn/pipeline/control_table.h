@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -10,6 +9,7 @@
 #include "firn/base/result.h"
 #include "firn/commit/protocol/shared_read.h"
 #include "firn/pipeline/dead_letter_sink.h"
+#include "firn/runtime/threads.h"
 
 namespace firn::pipeline {
 
@@ -18,7 +18,8 @@ namespace firn::pipeline {
 /// any thread, one at a time reaches the table.
 class ControlTable {
  public:
-  explicit ControlTable(DeadLetterSink sink) : sink_(std::move(sink)) {}
+  ControlTable(DeadLetterSink sink, runtime::Threads& threads)
+      : one_at_a_time_(threads), sink_(std::move(sink)) {}
 
   /// Commits the letters that are not in yet. `letters_id`: whose positions tell (LettersId).
   Status WriteLetters(const std::string& letters_id, const std::vector<record::DeadLetter>& letters,
@@ -36,7 +37,7 @@ class ControlTable {
                       const std::stop_token& abort);
 
  private:
-  std::mutex mutex_;
+  runtime::Turnstile one_at_a_time_;
   DeadLetterSink sink_;
 };
 

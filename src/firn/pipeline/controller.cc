@@ -37,7 +37,8 @@ Controller::Controller(const PipelineConfig& config, PipelineDeps& deps, const R
       view_(config.id, status, metrics_, clock_),
       book_(config),
       control_(DeadLetterSink(deps.dead_letter_catalog, config.dead_letters, config.id, *deps.clock,
-                              *deps.ids, deps.pool)) {}
+                              *deps.ids, deps.pool),
+               *deps.threads) {}
 
 Controller::~Controller() {
   abort_.request_stop();
@@ -62,8 +63,9 @@ Status Controller::Run(const std::stop_token& stop, const std::stop_token& abort
 
 Status Controller::SetUp(const std::stop_token& stop) {
   FIRN_ASSIGN(auto router, route::Router::Make(RouteRules(config_)));
-  io_ = std::make_unique<runtime::Executor>("io", static_cast<size_t>(deps_.lanes));
-  committers_ = std::make_unique<runtime::Executor>("commit", router->sole() ? 1 : kCommitters);
+  io_ = std::make_unique<runtime::Executor>("io", static_cast<size_t>(deps_.lanes), *deps_.threads);
+  committers_ =
+      std::make_unique<runtime::Executor>("commit", router->sole() ? 1 : kCommitters, *deps_.threads);
   services_ =
       std::make_unique<TableServices>(TableServices{config_, deps_, options_, status_, metrics_, control_,
                                                     *io_, *committers_, abort_.get_token(), router->sole()});
@@ -243,7 +245,7 @@ Result<StartPlan> Controller::PlanForOne(StartContext context,
   TableRun& table = flow_->tables().Sole();
   context.catalog = deps_.catalogs.at(config_.tables.front().name.catalog).get();
   context.commit_start = [&](const record::Positions& start) {
-    return committers_->Async([&] { return table.committer().CommitStart(start, abort_.get_token()); }).get();
+    return committers_->Async([&] { return table.committer().CommitStart(start, abort_.get_token()); }).Get();
   };
   FIRN_ASSIGN(StartPlan plan, CallPatiently(UntilAborted(), [&] { return PlanStart(context, partitions); }));
   table.set_epoch(plan.epoch);

@@ -1,41 +1,39 @@
 #include "firn/pipeline/lane.h"
 
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "firn/runtime/thread.h"
 
 namespace firn::pipeline {
 
 namespace {
 
-constexpr auto kHeldPause = std::chrono::milliseconds(10);
+constexpr int64_t kHeldPauseMs = 10;
 
 }  // namespace
 
 Lane::Lane(LaneConfig config, source::Source& source, const DecoderFactory& make_decoder, Sorter sorter,
            const TargetPtr& unrouted)
-    : config_(std::move(config)), work_(config_, source, make_decoder, std::move(sorter), unrouted, board_) {}
+    : config_(std::move(config)),
+      work_(config_, source, make_decoder, std::move(sorter), unrouted, board_),
+      changed_(config_.threads->MakeCondition()) {}
 
 Lane::~Lane() { Stop(); }
 
 void Lane::Start() {
-  thread_ = runtime::StartThread(fmt::format("lane-{}", config_.index),
-                                 [this](const std::stop_token& /*stop*/) { Run(); });
+  thread_ = config_.threads->Start(fmt::format("lane-{}", config_.index), [this] { Run(); });
 }
 
 void Lane::RequestCut(CutOrder order) {
   const std::lock_guard lock(mutex_);
   command_ = std::move(order);
-  changed_.notify_all();
+  changed_->NotifyAll();
 }
 
 LaneCut Lane::CollectCut() {
   std::unique_lock lock(mutex_);
-  if (!thread_.joinable()) Turn(lock);
-  changed_.wait(lock, [this] { return cut_.has_value(); });
+  if (thread_ == nullptr) Turn(lock);
+  changed_->Wait(lock, [this] { return cut_.has_value(); });
   LaneCut cut = *std::move(cut_);
   cut_.reset();
   return cut;
@@ -46,19 +44,19 @@ void Lane::Resume(bool drop_waiting) {
   drop_waiting_ = drop_waiting_ || drop_waiting;
   if (drop_waiting) board_.ForgetPositions();
   paused_ = false;
-  changed_.notify_all();
+  changed_->NotifyAll();
 }
 
 void Lane::Offer(uint32_t target, TableOffer offer) {
   const std::lock_guard lock(mutex_);
   offers_[target] = std::move(offer);
-  changed_.notify_all();
+  changed_->NotifyAll();
 }
 
 void Lane::Hold(bool hold) {
   const std::lock_guard lock(mutex_);
   held_ = hold;
-  changed_.notify_all();
+  changed_->NotifyAll();
 }
 
 void Lane::SetEnds(std::map<record::SourcePartition, int64_t> ends) {
@@ -70,16 +68,16 @@ void Lane::Forget(const std::vector<record::SourcePartition>& partitions) {
   const std::lock_guard lock(mutex_);
   forget_.insert(forget_.end(), partitions.begin(), partitions.end());
   board_.ForgetPositions(partitions);
-  changed_.notify_all();
+  changed_->NotifyAll();
 }
 
 void Lane::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
-    changed_.notify_all();
+    changed_->NotifyAll();
   }
-  if (thread_.joinable()) thread_.join();
+  if (thread_ != nullptr) std::exchange(thread_, nullptr)->Join();
   work_.Discard();
   if (cut_) {
     for (LaneCut::Part& part : cut_->parts) part.part.Discard();
@@ -94,10 +92,10 @@ std::optional<Error> Lane::error() const {
 void Lane::Run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stop_ || !idle(); });
+    changed_->Wait(lock, [this] { return stop_ || !idle(); });
     if (stop_) return;
     const Did did = Turn(lock);
-    if (did == Did::kHeld && !command_ && !stop_) changed_.wait_for(lock, kHeldPause);
+    if (did == Did::kHeld && !command_ && !stop_) changed_->WaitOnceFor(lock, kHeldPauseMs);
   }
 }
 
@@ -114,7 +112,7 @@ Lane::Did Lane::Turn(std::unique_lock<std::mutex>& lock) {
     const CutOrder order = *std::exchange(command_, std::nullopt);
     paused_ = paused_ || order.pause;
     cut_ = work_.Cut(order);
-    changed_.notify_all();
+    changed_->NotifyAll();
     return Did::kWorked;
   }
   const bool full = held_ || work_.full();

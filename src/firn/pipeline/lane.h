@@ -1,11 +1,10 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "firn/base/result.h"
@@ -84,7 +83,7 @@ class Lane {
   LaneWork work_;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  const std::unique_ptr<runtime::Condition> changed_;
   std::optional<CutOrder> command_;
   std::optional<LaneCut> cut_;
   bool paused_ = true;
@@ -96,7 +95,7 @@ class Lane {
   std::optional<std::map<record::SourcePartition, int64_t>> ends_;
   std::optional<Error> error_;
 
-  std::jthread thread_;
+  std::unique_ptr<runtime::Thread> thread_;
 };
 
 }  // namespace firn::pipeline

@@ -61,6 +61,7 @@ LaneConfig LaneMaker::Settings(int index) const {
   lane.pool = deps_.pool;
   lane.ids = deps_.ids;
   lane.clock = deps_.clock;
+  lane.threads = deps_.threads;
   for (const TableConfig& rule : config_.tables) lane.infers.push_back(rule.columns.empty());
   return lane;
 }

@@ -19,6 +19,7 @@
 #include "firn/record/schema_delta.h"
 #include "firn/runtime/clock.h"
 #include "firn/runtime/ids.h"
+#include "firn/runtime/threads.h"
 
 namespace arrow {
 class MemoryPool;
@@ -52,6 +53,7 @@ struct LaneConfig {
   arrow::MemoryPool* pool = nullptr;
   runtime::IdSource* ids = nullptr;
   runtime::Clock* clock = nullptr;
+  runtime::Threads* threads = &runtime::SystemThreads();
   std::vector<bool> infers;             ///< by rule: a table to be made takes its columns from a sample
   std::optional<uint32_t> only_target;  ///< a read of one table: records of others are none of its business
   /// One error ends the run, as it is with one table: no table is set aside.

@@ -1,7 +1,6 @@
 #include "firn/pipeline/own_reads.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "firn/obs/log.h"
@@ -20,7 +19,7 @@ OwnReads::OwnReads(const PipelineDeps& deps, const LaneMaker& maker, runtime::Ex
 
 OwnReads::~OwnReads() {
   for (auto& [id, own] : reads_) {
-    if (own.connecting) own.connecting->wait();
+    if (own.connecting) own.connecting->Wait();
   }
 }
 
@@ -76,8 +75,8 @@ std::vector<OwnReadNews> OwnReads::Serve(const record::Positions& shared) {
 }
 
 bool OwnReads::FinishConnecting(OwnRead& own, OwnReadNews& news) {
-  if (own.connecting->wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
-  auto source = own.connecting->get();
+  if (!own.connecting->ready()) return false;
+  auto source = own.connecting->Get();
   own.connecting.reset();
   if (!source.ok()) {
     if (source.error().retry() == RetryHint::kNo) news.failed = std::move(source).error();
@@ -135,7 +134,7 @@ void OwnReads::Join(TableRun& table, const record::Positions& shared) {
 }
 
 TableRun* OwnReads::GiveUp(OwnRead& own) {
-  if (own.connecting) own.connecting->wait();
+  if (own.connecting) own.connecting->Wait();
   own.read.reset();
   own.table->AbandonJoin();
   return own.table;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,7 +63,7 @@ class OwnReads {
  private:
   struct OwnRead {
     TableRun* table = nullptr;
-    std::optional<std::future<Result<std::unique_ptr<source::Source>>>> connecting;
+    std::optional<runtime::Future<Result<std::unique_ptr<source::Source>>>> connecting;
     record::Positions from;
     std::unique_ptr<CatchUp> read;
   };

@@ -20,6 +20,7 @@
 #include "firn/runtime/clock.h"
 #include "firn/runtime/ids.h"
 #include "firn/runtime/memory_budget.h"
+#include "firn/runtime/threads.h"
 #include "firn/source/source.h"
 
 namespace arrow {
@@ -48,6 +49,7 @@ struct PipelineDeps {
       infer_schema;  ///< for tables without declared columns
   int lanes = 1;
   runtime::Clock* clock = nullptr;
+  runtime::Threads* threads = &runtime::SystemThreads();
   runtime::IdSource* ids = nullptr;
   runtime::MemoryBudget* memory = nullptr;
   arrow::MemoryPool* pool = nullptr;

@@ -1,7 +1,6 @@
 #include "firn/pipeline/table_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,8 +41,8 @@ bool OfTheProcess(const Error& error) {
 }
 
 template <typename T>
-bool Ready(const std::optional<std::future<T>>& future) {
-  return future && future->wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+bool Ready(const std::optional<runtime::Future<T>>& future) {
+  return future && future->ready();
 }
 
 TableConfig ConfigOf(const PipelineConfig& pipeline, const Target& target) {
@@ -72,9 +71,9 @@ TableRun::TableRun(TargetPtr target, const TableServices& services)
       dead_letter_limit_(services.config.dead_letters) {}
 
 TableRun::~TableRun() {
-  if (in_flight_) in_flight_->wait();
-  if (open_) open_->wait();
-  if (change_) change_->wait();
+  if (in_flight_) in_flight_->Wait();
+  if (open_) open_->Wait();
+  if (change_) change_->Wait();
 }
 
 Status TableRun::MakeCommitter() {
@@ -114,7 +113,7 @@ void TableRun::StartOpening() {
   });
 }
 
-std::future<Result<iceberg::LoadedTable>> TableRun::Load() {
+runtime::Future<Result<iceberg::LoadedTable>> TableRun::Load() {
   return services_.committers.Async([this] { return catalog_->LoadTable(Identifier(config_.name)); });
 }
 
@@ -134,7 +133,7 @@ Result<TableNews> TableRun::Poll() {
   if (retry_open_ns_ > 0 && clock_.MonotonicNs() >= retry_open_ns_) StartOpening();
   if (Ready(open_)) FIRN_TRY(PollOpen(news));
   if (Ready(in_flight_)) {
-    BatchReport report = in_flight_->get();
+    BatchReport report = in_flight_->Get();
     in_flight_.reset();
     writers_in_flight_ = 0;
     FIRN_TRY(OnReport(std::move(report), news));
@@ -147,7 +146,7 @@ Result<TableNews> TableRun::Poll() {
 }
 
 Status TableRun::PollOpen(TableNews& news) {
-  auto opened = open_->get();
+  auto opened = open_->Get();
   open_.reset();
   if (failed_) return Ok();
   if (!opened.ok()) {
@@ -191,7 +190,7 @@ void TableRun::StartChange() {
 }
 
 Status TableRun::PollChange(TableNews& news) {
-  auto changed = change_->get();
+  auto changed = change_->Get();
   change_.reset();
   if (failed_) return Ok();
   if (!changed.ok()) {
@@ -303,13 +302,12 @@ void TableRun::DiscardCarry() {
 }
 
 void TableRun::WaitFor(int64_t ms) const {
-  const auto time = std::chrono::milliseconds(ms);
   if (in_flight_) {
-    in_flight_->wait_for(time);
+    in_flight_->WaitFor(ms);
   } else if (change_) {
-    change_->wait_for(time);
+    change_->WaitFor(ms);
   } else if (open_) {
-    open_->wait_for(time);
+    open_->WaitFor(ms);
   }
 }
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,7 +79,7 @@ class TableRun {
   /// At once, on this thread (the pipeline's only table).
   Status OpenNow(const InferColumns& infer);
   /// Positions as the table has them now. Nothing may be in flight.
-  std::future<Result<iceberg::LoadedTable>> Load();
+  runtime::Future<Result<iceberg::LoadedTable>> Load();
   Status Refresh(Result<iceberg::LoadedTable> loaded);
 
   // --- filling
@@ -185,16 +184,16 @@ class TableRun {
   std::optional<Error> failed_;
   std::vector<record::RefusedChange> refused_changes_;
 
-  std::optional<std::future<Result<TableOpened>>> open_;
+  std::optional<runtime::Future<Result<TableOpened>>> open_;
   OpenOrder open_order_;
   int64_t retry_open_ns_ = 0;  ///< 0: no
-  std::optional<std::future<Result<Changed>>> change_;
+  std::optional<runtime::Future<Result<Changed>>> change_;
   std::deque<record::SchemaDelta> wanted_;
 
   TableFill fill_;
   int64_t batch_begin_ns_ = 0;  ///< 0: nothing fills
   int64_t filled_ms_ = 0;
-  std::optional<std::future<BatchReport>> in_flight_;
+  std::optional<runtime::Future<BatchReport>> in_flight_;
   int64_t writers_in_flight_ = 0;
   DeadLetterLimit dead_letter_limit_;
 };

@@ -1,7 +1,6 @@
 #include "firn/pipeline/table_set.h"
 
 #include <algorithm>
-#include <future>
 #include <utility>
 
 #include <fmt/format.h>
@@ -113,16 +112,16 @@ TableRun* TableSet::FirstRunning(bool all) const {
 }
 
 std::vector<TableFailure> TableSet::Refresh(const Patience& patience) {
-  std::vector<std::pair<TableRun*, std::future<Result<iceberg::LoadedTable>>>> loads;
+  std::vector<std::pair<TableRun*, runtime::Future<Result<iceberg::LoadedTable>>>> loads;
   for (auto& [id, table] : tables_) {
     if (table->view() != nullptr && !table->failed() && !table->busy())
       loads.emplace_back(table.get(), table->Load());
   }
   std::vector<TableFailure> failures;
   for (auto& [table, load] : loads) {
-    Result<iceberg::LoadedTable> loaded = load.get();
+    Result<iceberg::LoadedTable> loaded = load.Get();
     if (!loaded.ok() && loaded.error().retry() == RetryHint::kYes)
-      loaded = CallPatiently(patience, [&run = *table] { return run.Load().get(); });
+      loaded = CallPatiently(patience, [&run = *table] { return run.Load().Get(); });
     Status refreshed = table->Refresh(std::move(loaded));
     if (!refreshed.ok()) failures.push_back({table, std::move(refreshed).error()});
   }

@@ -1,19 +1,15 @@
 #include "firn/runtime/executor.h"
 
 #include "firn/base/check.h"
-#include "firn/runtime/thread.h"
 
 namespace firn::runtime {
 
-Executor::Executor(const std::string& name, size_t threads) {
+Executor::Executor(const std::string& name, size_t threads, Threads& from)
+    : from_(from), changed_(from.MakeCondition()) {
   FIRN_CHECK(threads > 0, "an executor has a thread");
   threads_.reserve(threads);
-  for (size_t i = 0; i < threads; ++i) {
-    threads_.emplace_back([this, thread_name = name + "-" + std::to_string(i)]() noexcept {
-      NameThisThread(thread_name);
-      Run();
-    });
-  }
+  for (size_t i = 0; i < threads; ++i)
+    threads_.push_back(from_.Start(name + "-" + std::to_string(i), [this] { Run(); }));
 }
 
 Executor::~Executor() {
@@ -21,8 +17,8 @@ Executor::~Executor() {
     const std::lock_guard lock(mutex_);
     closing_ = true;
   }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  changed_->NotifyAll();
+  for (const auto& thread : threads_) thread->Join();
 }
 
 void Executor::Submit(std::function<void()> task) {
@@ -30,7 +26,7 @@ void Executor::Submit(std::function<void()> task) {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
   }
-  changed_.notify_one();
+  changed_->NotifyAll();
 }
 
 size_t Executor::queued() const {
@@ -41,7 +37,7 @@ size_t Executor::queued() const {
 void Executor::Run() {
   while (true) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return closing_ || !tasks_.empty(); });
+    changed_->Wait(lock, [this] { return closing_ || !tasks_.empty(); });
     if (tasks_.empty()) return;
     const auto task = std::move(tasks_.front());
     tasks_.pop_front();
@@ -70,12 +66,12 @@ void TaskGroup::RunOne(const std::function<Status()>& task) {
   // Notified under the lock: the waiter may destroy the group as soon as it can see zero.
   const std::lock_guard lock(mutex_);
   if (!status.ok() && !first_error_) first_error_ = std::move(status).error();
-  if (--pending_ == 0) done_.notify_all();
+  if (--pending_ == 0) done_->NotifyAll();
 }
 
 Status TaskGroup::Wait() {
   std::unique_lock lock(mutex_);
-  done_.wait(lock, [this] { return pending_ == 0; });
+  done_->Wait(lock, [this] { return pending_ == 0; });
   if (!first_error_) return Ok();
   Error error = std::move(*first_error_);
   first_error_.reset();

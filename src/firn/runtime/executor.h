@@ -1,20 +1,19 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "firn/base/result.h"
+#include "firn/runtime/future.h"
+#include "firn/runtime/threads.h"
 
 namespace firn::runtime {
 
@@ -24,7 +23,7 @@ namespace firn::runtime {
 /// has no limit. Thread-safe.
 class Executor {
  public:
-  Executor(const std::string& name, size_t threads);
+  Executor(const std::string& name, size_t threads, Threads& from = SystemThreads());
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
   ~Executor();
@@ -33,23 +32,30 @@ class Executor {
 
   /// Submits and gives a future of what `function` returns.
   template <typename F, typename R = std::invoke_result_t<F&>>
-  std::future<R> Async(F function) {
-    auto task = std::make_shared<std::packaged_task<R()>>(std::move(function));
-    Submit([task] { (*task)(); });
-    return task->get_future();
+  Future<R> Async(F function) {
+    auto promise = std::make_shared<typename Future<R>::Promise>(from_);
+    auto task = std::make_shared<F>(std::move(function));
+    Submit([promise, task]() mutable {
+      R value = (*task)();
+      task.reset();  // what it holds is let go before anybody is told
+      promise->Set(std::move(value));
+    });
+    return Future<R>(std::move(promise));
   }
 
   size_t threads() const { return threads_.size(); }
   size_t queued() const;  ///< submitted and not yet started
+  Threads& from() const { return from_; }
 
  private:
   void Run();
 
+  Threads& from_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::unique_ptr<Condition> changed_;
   std::deque<std::function<void()>> tasks_;
   bool closing_ = false;
-  std::vector<std::thread> threads_;
+  std::vector<std::unique_ptr<Thread>> threads_;
 };
 
 /// Tasks that belong together: started on an executor, waited for as one. The first error is kept and the
@@ -57,7 +63,7 @@ class Executor {
 /// checks); not to be shared by owners.
 class TaskGroup {
  public:
-  explicit TaskGroup(Executor& executor) : executor_(executor) {}
+  explicit TaskGroup(Executor& executor) : executor_(executor), done_(executor.from().MakeCondition()) {}
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
   ~TaskGroup();
@@ -71,7 +77,7 @@ class TaskGroup {
 
   Executor& executor_;
   std::mutex mutex_;
-  std::condition_variable done_;
+  std::unique_ptr<Condition> done_;
   size_t pending_ = 0;
   std::optional<Error> first_error_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 TEST(ExecutorTest, RunsTasksOnNamedThreads) {
   Executor executor("io", 2);
-  const std::string name = executor.Async([] { return ThisThreadName(); }).get();
+  const std::string name = executor.Async([] { return ThisThreadName(); }).Get();
   EXPECT_TRUE(name == "io-0" || name == "io-1") << name;
 }
 
@@ -29,7 +29,7 @@ TEST(ExecutorTest, AllThreadsWorkAtTheSameTime) {
   std::latch all(3);
   Executor executor("io", 3);
   for (int i = 0; i < 3; ++i) executor.Submit([&] { all.arrive_and_wait(); });
-  executor.Async([] { return 0; }).get();  // would never run if one thread were missing
+  executor.Async([] { return 0; }).Get();  // would never run if one thread were missing
 }
 
 TEST(TaskGroupTest, WaitGivesTheFirstErrorAndSkipsTheRest) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <future>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,7 +27,7 @@ class ObjectStream final : public record::ByteStream {
   ObjectStream(const ObjectStream&) = delete;
   ObjectStream& operator=(const ObjectStream&) = delete;
   ~ObjectStream() override {
-    if (ahead_) ahead_->wait();
+    if (ahead_) ahead_->Wait();
   }
 
   Result<size_t> Read(char* out, size_t length) override {
@@ -61,7 +60,7 @@ class ObjectStream final : public record::ByteStream {
  private:
   Status NextChunk() {
     if (!ahead_) Request();
-    auto chunk = ahead_->get();
+    auto chunk = ahead_->Get();
     ahead_.reset();
     if (!chunk.ok()) return std::move(chunk).error();
     chunk_ = std::move(chunk).value();
@@ -83,7 +82,7 @@ class ObjectStream final : public record::ByteStream {
   }
 
   void DropAhead() {
-    if (ahead_) ahead_->wait();
+    if (ahead_) ahead_->Wait();
     ahead_.reset();
   }
 
@@ -92,7 +91,7 @@ class ObjectStream final : public record::ByteStream {
   Bytes chunk_;
   size_t at_ = 0;
   int64_t next_ = 0;  ///< where the next chunk begins
-  std::optional<std::future<Result<Bytes>>> ahead_;
+  std::optional<runtime::Future<Result<Bytes>>> ahead_;
 };
 
 /// What unpacking streams share: a buffer of compressed bytes and where it stands.

@@ -68,7 +68,7 @@ void FilesAhead::Fetch(const Next& next) {
 std::optional<FetchedFile> FilesAhead::Take(const FileId& file) {
   const auto found = std::ranges::find(entries_, file, &Entry::file);
   if (found == entries_.end()) return std::nullopt;
-  std::optional<FetchedFile> fetched = found->fetched.get();
+  std::optional<FetchedFile> fetched = found->fetched.Get();
   Drop(*found);
   entries_.erase(found);
   return fetched;

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,7 +58,7 @@ class FilesAhead {
   struct Entry {
     FileId file;
     std::shared_ptr<std::atomic<bool>> dropped;
-    std::future<std::optional<FetchedFile>> fetched;
+    runtime::Future<std::optional<FetchedFile>> fetched;
   };
 
   void Fetch(const Next& next);

@@ -94,7 +94,7 @@ Status S3Writer::SendPart() {
 
 Status S3Writer::WaitForPart() {
   if (!pending_) return Ok();
-  Result<std::string> etag = std::exchange(pending_, std::nullopt)->get();
+  Result<std::string> etag = std::exchange(pending_, std::nullopt)->Get();
   if (!etag.ok()) return std::move(etag).error();
   etags_.push_back(*std::move(etag));
   return Ok();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,7 +67,7 @@ class S3Writer final : public ObjectWriter {
   int64_t bytes_written_ = 0;
   std::string upload_id_;           ///< empty: no upload has begun
   std::vector<std::string> etags_;  ///< of the parts that are stored
-  std::optional<std::future<Result<std::string>>> pending_;
+  std::optional<runtime::Future<Result<std::string>>> pending_;
   bool maybe_done_ = false;  ///< the last request may have been carried out by a try without an answer
   std::optional<Error> failure_;
   bool ended_ = false;
