@@ -28,10 +28,16 @@ METADATA = LIST | {"metadata"}
 @dataclass(frozen=True)
 class Point:
     leaves: frozenset[str]
-    pipeline: str = "one"  # one table | letters: one table and bad records | many: tables by a field, and bad records
+    pipeline: str = "one"  # one table | large: the same with large records | letters: one table and bad records | many: tables by a field, and bad records
     dies_at: tuple[int, ...] = (1, 2)  # which hit kills the first process, the second one ...
     catalogs: tuple[str, ...] = ALL
+    stores: tuple[str, ...] = ("local", "s3")
     commits: bool = False  # between the request and what follows from its answer
+
+    def lies_in(self, cell: str) -> bool:
+        """cell: as kill_homes.CELLS has them."""
+        catalog, store = cell.split("-")
+        return catalog in self.catalogs and store in self.stores
 
 
 def _point(leaves: set[str], **more) -> Point:
@@ -41,6 +47,7 @@ def _point(leaves: set[str], **more) -> Point:
 POINTS: dict[str, Point] = {
     "data_file_before_create": _point(DATA),
     "data_file_during_write": _point(DATA),
+    "upload_part_after_sent": _point(DATA, pipeline="large", stores=("s3",)),
     "data_file_after_finish": _point(DATA),
     "batch_before_finish": _point(DATA),
     "batch_after_finish": _point(DATA),

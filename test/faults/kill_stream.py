@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,7 +16,8 @@ KINDS = ("a", "b")
 LETTERS = "letters"
 BAD_EVERY = 17
 
-COLUMNS = "[{name: id, type: long}, {name: kind, type: string}]"
+COLUMNS = "[{name: id, type: long}, {name: kind, type: string}, {name: pad, type: string}]"
+PAD_BYTES = 90_000  # of a large record: the files of a batch are uploaded in several parts
 KAFKA = """pipelines:
   p:
     id: {id}
@@ -28,7 +31,7 @@ KAFKA = """pipelines:
     tables:
 {tables}
     dead_letters: {{table: lake.{ns}.letters, fail_above: {{ratio: 1}}}}
-    commit: {{interval: 200ms}}
+    commit: {{interval: {interval}}}
 resources: {{threads: 2, memory: 256MiB}}
 """
 
@@ -42,7 +45,7 @@ class Record:
 
 
 class Stream:
-    """One topic of a case's own. `pipeline`: one, letters or many, as fault_points.py has it."""
+    """One topic of a case's own. `pipeline`: one, large, letters or many, as fault_points.py has it."""
 
     def __init__(self, broker: Broker, topic: str, pipeline: str = "one"):
         self._producer = broker.producer(**{"log_level": 0, "enable.idempotence": True})
@@ -57,15 +60,22 @@ class Stream:
         failed = []
         for _ in range(each):
             for partition, records in enumerate(self.sent):
-                bad = self.pipeline != "one" and len(records) % BAD_EVERY == 5
+                bad = self.has_letters and len(records) % BAD_EVERY == 5
                 record = Record(len(records), self._next_id, KINDS[self._next_id % 2], bad)
                 self._next_id += 1
                 records.append(record)
-                value = f"{{{record.id}" if bad else json.dumps({"id": record.id, "kind": record.kind})
+                value = f"{{{record.id}" if bad else json.dumps({"id": record.id, "kind": record.kind, "pad": self._pad()})
                 self._producer.produce(self.topic, value, partition=partition, on_delivery=lambda error, _: error and failed.append(error))
         assert self._producer.flush(30) == 0 and not failed, failed
 
+    def _pad(self) -> str | None:
+        return base64.b85encode(random.randbytes(PAD_BYTES * 4 // 5)).decode() if self.pipeline == "large" else None
+
     # --- the pipeline
+
+    @property
+    def has_letters(self) -> bool:
+        return self.pipeline in ("letters", "many")
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -78,7 +88,8 @@ class Stream:
             match = f'match: {{field: {{kind: "{table}"}}}}, ' if self.pipeline == "many" else ""
             rules.append(f"      - {{{match}name: lake.{home.ns}.{table}, columns: {COLUMNS}, kafka_columns: true{table_extra}}}")
         text = KAFKA.format(
-            id=home.ns, bootstrap=self._bootstrap, topic=self.topic, instance=instance, session_ms=session_ms, tables="\n".join(rules), ns=home.ns
+            id=home.ns, bootstrap=self._bootstrap, topic=self.topic, instance=instance, session_ms=session_ms, tables="\n".join(rules), ns=home.ns,
+            interval="2s" if self.pipeline == "large" else "200ms",
         )  # fmt: skip
         if not instance:
             text = text.replace('        group_instance_id: ""\n', "")
@@ -100,7 +111,7 @@ class Stream:
     def all_in(self, home: Home) -> bool:
         """Whether the tables count as many rows as there should be, or more."""
         wanted = {table: sum(map(len, self.expected(table))) for table in self.tables}
-        if self.pipeline != "one":
+        if self.has_letters:
             wanted[LETTERS] = len(self.expected_letters())
         return all(_total_records(home, table) >= count for table, count in wanted.items())
 

@@ -13,10 +13,6 @@ COMMIT_POINTS = [point for point, place in POINTS.items() if place.commits]
 LOCAL = ("sqlite-local", "postgres-local", "rest-local")
 
 
-def here(point: str, cell: str) -> bool:
-    return cell.split("-")[0] in POINTS[point].catalogs
-
-
 def go_wrong(point: str, action: str, cell: str, new_case) -> None:
     """Twice, as early as the point is reached and later; the run ends well or with an error, and the next one goes on."""
     home, stream = new_case(cell, POINTS[point].pipeline)
@@ -56,9 +52,14 @@ def stand_still(point: str, cell: str, new_case) -> None:
     check(home, stream)
 
 
-CASES = {f"error@{point}-sqlite-local": partial(go_wrong, point, "error", "sqlite-local") for point in POINTS if here(point, "sqlite-local")}
+CASES = {
+    f"error@{point}-{cell}": partial(go_wrong, point, "error", cell)
+    for point, place in POINTS.items()
+    for cell in [f"sqlite-{place.stores[0]}"]
+    if place.lies_in(cell)
+}
 for _cell in LOCAL:
-    for _point in filter(lambda point: here(point, _cell), COMMIT_POINTS):
+    for _point in filter(lambda point: POINTS[point].lies_in(_cell), COMMIT_POINTS):
         CASES[f"error@{_point}-{_cell}"] = partial(go_wrong, _point, "error", _cell)
         CASES[f"delay@{_point}-{_cell}"] = partial(go_wrong, _point, "delay", _cell)
         CASES[f"stop@{_point}-{_cell}"] = partial(stand_still, _point, _cell)

@@ -48,7 +48,7 @@ def die(running: Firn, stream, home, at_stop: bool) -> None:
     raise AssertionError(f"the point was not reached:\n{running.output[-3000:]}")
 
 
-CASES = {f"{point}-{cell}": partial(kill_at, point, cell) for point, place in POINTS.items() for cell in CELLS if cell.split("-")[0] in place.catalogs}
+CASES = {f"{point}-{cell}": partial(kill_at, point, cell) for point, place in POINTS.items() for cell in CELLS if place.lies_in(cell)}
 # Nothing but the session's end tells the broker that this member is gone.
 CASES |= {f"without_static_membership-{cell}": partial(kill_at, "commit_after_stored", cell, static=False) for cell in CELLS if cell.endswith("local")}
 # Between the commits of two tables, and of a table and the dead letters: the first hits are the control table's.

@@ -8,6 +8,7 @@
 /// life. `FIRN_FAULT=name:nth:kill|stop|error|delay` arms one, several are separated by commas. This list is
 /// the only one; test/faults kills at each of them.
 ///
+///   upload_part_after_sent S3: a part of a file of several is there, the file is not
 ///   metadata_after_write   SQL catalogs; with a REST catalog the server writes that file
 ///   commit_request_sent    REST catalogs: the request has left, the answer is awaited
 ///   commit_after_stored    the catalog has the commit, and its answer is not looked at yet
@@ -16,6 +17,7 @@
 #define FIRN_FAULT_POINT_LIST(X) \
   X(data_file_before_create)     \
   X(data_file_during_write)      \
+  X(upload_part_after_sent)      \
   X(data_file_after_finish)      \
   X(batch_before_finish)         \
   X(batch_after_finish)          \

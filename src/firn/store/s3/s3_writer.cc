@@ -8,6 +8,7 @@
 #include "firn/base/bytes.h"
 #include "firn/http/sigv4/digest.h"
 #include "firn/obs/log.h"
+#include "firn/runtime/fault_point.h"
 #include "firn/store/s3/answers.h"
 #include "firn/store/s3/part_sizes.h"
 
@@ -97,6 +98,7 @@ Status S3Writer::WaitForPart() {
   Result<std::string> etag = std::exchange(pending_, std::nullopt)->Get();
   if (!etag.ok()) return std::move(etag).error();
   etags_.push_back(*std::move(etag));
+  FIRN_FAULT_POINT(upload_part_after_sent);
   return Ok();
 }
 
