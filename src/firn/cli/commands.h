@@ -9,6 +9,7 @@ std::unique_ptr<Command> MakeInitCommand();
 std::unique_ptr<Command> MakeCheckCommand();
 std::unique_ptr<Command> MakeRunCommand();
 std::unique_ptr<Command> MakeStatusCommand();
+std::unique_ptr<Command> MakeVerifyCommand();
 /// `firn docs configuration`: prints the reference page of the pipeline file.
 std::unique_ptr<Command> MakeDocsCommand();
 

@@ -86,10 +86,12 @@ Status AfterAnswer() {
 /// One batch on its way into the table, over all its tries.
 class Committer::Attempt {
  public:
-  Attempt(Committer& owner, const TableBatch& batch, bool marker, std::stop_token abort)
+  Attempt(Committer& owner, const TableBatch& batch, bool marker, std::stop_token abort,
+          const PositionsOrder* order = nullptr)
       : owner_(owner),
         batch_(batch),
         marker_(marker),
+        order_(order),
         abort_(std::move(abort)),
         back_off_(owner.clock_, owner.ids_),
         retry_limit_ms_(owner.config_.retry_limit_ms) {}
@@ -139,7 +141,10 @@ class Committer::Attempt {
     retry_limit_ms_ =
         NumberProperty(*base.metadata, "commit.retry.total-timeout-ms", owner_.config_.retry_limit_ms);
     auto progress = FindProgress(*base.metadata, owner_.config_.pipeline_id, owner_.config_.branch);
-    if (!progress.ok()) return Reject(std::move(progress).error(), std::nullopt);
+    if (!progress.ok()) {
+      if (order_ == nullptr) return Reject(std::move(progress).error(), std::nullopt);
+      progress = std::optional<Progress>{};  // an order mends what cannot be read
+    }
     if (auto outcome = Inspect(base, *progress)) return outcome;
     return Submit(base, *progress);
   }
@@ -162,6 +167,7 @@ class Committer::Attempt {
           std::nullopt);
     }
     table_uuid_ = table.table_uuid;
+    if (order_ != nullptr) return InspectOrder(base, progress);
     ranges_ = marker_ ? UnknownPartitions(progress) : batch_.ranges;
     if (marker_ && ranges_.empty())
       return AlreadyCommitted{base, HeadId(table, owner_.config_.branch).value_or(0)};
@@ -177,6 +183,40 @@ class Committer::Attempt {
       return Reject(Error(ErrorKind::kConflict, mismatch->ToString()), mismatch);
     }
     return std::nullopt;
+  }
+
+  // An order holds for the state it was computed from, and for no other.
+  std::optional<CommitOutcome> InspectOrder(const LoadedTable& base,
+                                            const std::optional<Progress>& progress) {
+    const TableMetadata& table = *base.metadata;
+    const std::string& branch = owner_.config_.branch;
+    if (commit_id_.empty()) commit_id_ = owner_.ids_.Uuid();
+    if (progress && progress->commit_id == commit_id_) return AlreadyCommitted{base, progress->snapshot_id};
+    if (const std::optional<int64_t> found = ResolveDoubts(table)) return AlreadyCommitted{base, *found};
+    const std::string text = table.Property(ProgressKey(owner_.config_.pipeline_id, branch), "");
+    const bool as_computed = table.table_uuid == order_->table_uuid &&
+                             HeadId(table, branch) == order_->head && text == order_->progress;
+    if (!as_computed) {
+      return Reject(
+          Error(ErrorKind::kConflict, "the table has moved on since the positions were computed")
+              .WithRetry(RetryHint::kNo)
+              .WithRemedy("Stop the pipeline or wait for the other writer, look again, and repeat."),
+          std::nullopt);
+    }
+    ranges_ = OrderedMoves(progress);
+    return std::nullopt;
+  }
+
+  // What the order moves, as `firn.ranges` tells it: from where the table stands; backwards where `to` is the
+  // smaller.
+  record::PositionRanges OrderedMoves(const std::optional<Progress>& progress) const {
+    record::PositionRanges moves;
+    for (const auto& [partition, position] : order_->positions) {
+      const bool known = progress && progress->positions.contains(partition);
+      const int64_t from = known ? progress->positions.at(partition).next : position.next;
+      moves[partition] = {from, position.next, position.identity, position.last, position.cursor};
+    }
+    return moves;
   }
 
   // Whether the table has positions of every partition of the marker.
@@ -261,7 +301,9 @@ class Committer::Attempt {
     next.branch = branch;
     next.epoch = marker_ ? (progress ? progress->epoch : 0) : (progress ? progress->epoch : 0) + 1;
     next.commit_id = commit_id_;
-    next.positions = Advance(progress ? progress->positions : record::Positions{}, ranges_);
+    next.positions = order_ != nullptr
+                         ? order_->positions
+                         : Advance(progress ? progress->positions : record::Positions{}, ranges_);
     epoch_ = next.epoch;
     valid_through_ms_ = 0;
     for (const EndObservation& observation : batch_.observed) {
@@ -312,6 +354,7 @@ class Committer::Attempt {
                                                   {kSummaryEpoch, std::to_string(next.epoch)},
                                                   {kSummaryRanges, EncodeRanges(ranges_, next.positions)}};
     if (valid_through_ms_ > 0) summary[kSummaryValidThrough] = FormatInstantMs(valid_through_ms_);
+    if (order_ != nullptr) summary[kSummaryOperator] = order_->mark;
     return summary;
   }
 
@@ -372,6 +415,7 @@ class Committer::Attempt {
   Committer& owner_;
   const TableBatch& batch_;
   const bool marker_;
+  const PositionsOrder* const order_;
   std::stop_token abort_;
   BackOff back_off_;
   int64_t retry_limit_ms_;
@@ -412,6 +456,11 @@ CommitOutcome Committer::CommitStart(const record::Positions& start, std::stop_t
                                                           std::nullopt, position.cursor});
   }
   return Attempt(*this, batch, /*marker=*/true, std::move(abort)).Run();
+}
+
+CommitOutcome Committer::CommitOrder(const PositionsOrder& order, std::stop_token abort) {
+  const TableBatch nothing;
+  return Attempt(*this, nothing, /*marker=*/false, std::move(abort), &order).Run();
 }
 
 Result<LoadedTable> Committer::Change(const PlanChange& plan, std::stop_token abort) {

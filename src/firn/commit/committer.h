@@ -46,6 +46,16 @@ struct TableBatch {
       observed;  ///< in order of time; the newest that the positions reach becomes `firn.valid-through`
 };
 
+/// An operator's word about where a pipeline stands: positions that no batch led to. Computed from one state
+/// of the table, and valid for that state alone.
+struct PositionsOrder {
+  std::string table_uuid;
+  std::optional<int64_t> head;  ///< snapshot of the branch; empty: none yet
+  std::string progress;         ///< text of the progress property; empty: there was none
+  record::Positions positions;  ///< the whole map from now on
+  std::string mark;             ///< what was said, for the snapshot's summary (kSummaryOperator)
+};
+
 /// Commits batches of one pipeline to one table and branch: the only caller of the catalog's commit, and the
 /// only place that loops on one. Each try loads the table, looks for its own commit id (an earlier try may
 /// have landed), checks the fence against the very state it replaces, rebuilds everything that depends on the
@@ -70,6 +80,11 @@ class Committer {
   /// The marker of a first run (epoch 0): commits start positions of the partitions the table does not know
   /// yet. AlreadyCommitted when it knows all of them.
   CommitOutcome CommitStart(const record::Positions& start, std::stop_token abort);
+
+  /// The only way in which positions move backwards: a marker snapshot with the next epoch and the operator's
+  /// mark. Rejected with kConflict when the table no longer stands as it did when the order was computed; a
+  /// process that runs meanwhile is refused by the fence at its next commit and reads on from here.
+  CommitOutcome CommitOrder(const PositionsOrder& order, std::stop_token abort);
 
   /// What a change of the table needs, computed from the state it replaces; no updates: nothing to do any
   /// more.

@@ -439,5 +439,76 @@ TEST_F(CommitterTest, AChangeThatIsLostIsPlannedAgainAndDoneOnce) {
   EXPECT_EQ(Table()->properties.at("k"), "v");
 }
 
+PositionsOrder OrderFor(const iceberg::TableMetadata& table, record::Positions positions) {
+  PositionsOrder order;
+  order.table_uuid = table.table_uuid;
+  if (const iceberg::Snapshot* head = table.Head("main")) order.head = head->snapshot_id;
+  order.progress = table.Property(ProgressKey("p", "main"), "");
+  order.positions = std::move(positions);
+  order.mark = "offsets set";
+  return order;
+}
+
+TEST_F(CommitterTest, AnOrderMovesPositionsBackwardsWithTheOperatorsMark) {
+  Committer committer = Make();
+  Expect<Committed>(committer.CommitBatch(Batch(0, 10), {}));
+  Expect<Committed>(committer.CommitBatch(Batch(100, 110, kP1), {}));
+  record::Positions positions = CurrentProgress().positions;
+  positions.at(kP0) = {4, kLog, record::Fingerprint{3, 5, 7}};
+  const auto done = Expect<Committed>(committer.CommitOrder(OrderFor(*Table(), positions), {}));
+  EXPECT_EQ(CurrentProgress().positions, positions);
+  EXPECT_EQ(CurrentProgress().epoch, 3);
+  const iceberg::Snapshot* head = Table()->current_snapshot();
+  EXPECT_EQ(head->snapshot_id, done.snapshot_id);
+  EXPECT_EQ(head->summary.at(kSummaryOperator), "offsets set");
+  EXPECT_EQ(head->summary.at("total-records"), "20");
+  const auto map = DecodeWholeMap(head->summary.at(kSummaryRanges));
+  ASSERT_TRUE(map.ok() && map->has_value());
+  EXPECT_EQ((*map)->at(kP0).next, 4);
+  EXPECT_EQ((*map)->at(kP1).next, 110);
+}
+
+TEST_F(CommitterTest, AfterAnOrderTheSameRangesAreANewBatchAndAZombieIsRefused) {
+  Committer committer = Make();
+  Expect<Committed>(committer.CommitBatch(Batch(0, 10), {}));
+  Expect<Committed>(committer.CommitOrder(OrderFor(*Table(), {{kP0, {0, kLog, std::nullopt}}}), {}));
+  EXPECT_TRUE(Expect<Rejected>(committer.CommitBatch(Batch(10, 20), {})).fence);
+  catalog_->FailNextCommits({CommitFault::kRequestLost});
+  Expect<Committed>(committer.CommitBatch(Batch(0, 10), {}));
+  EXPECT_EQ(LivePaths().size(), 2U);
+}
+
+TEST_F(CommitterTest, AnOrderHoldsOnlyForTheStateItWasComputedFrom) {
+  Committer committer = Make();
+  Expect<Committed>(committer.CommitBatch(Batch(0, 10), {}));
+  const PositionsOrder order = OrderFor(*Table(), {{kP0, {0, kLog, std::nullopt}}});
+  Expect<Committed>(committer.CommitBatch(Batch(10, 20), {}));
+  const auto rejected = Expect<Rejected>(committer.CommitOrder(order, {}));
+  EXPECT_EQ(rejected.error.kind(), ErrorKind::kConflict);
+  EXPECT_EQ(CurrentProgress().positions.at(kP0).next, 20);
+}
+
+TEST_F(CommitterTest, AnOrderThatLosesItsRaceIsNotRepeated) {
+  Committer committer = Make();
+  Committer other = Make("other");
+  Expect<Committed>(committer.CommitBatch(Batch(0, 10), {}));
+  const PositionsOrder order = OrderFor(*Table(), {{kP0, {0, kLog, std::nullopt}}});
+  int calls = 0;
+  catalog_->BeforeCommit([&] {
+    if (calls++ == 0) Expect<Committed>(other.CommitBatch(Batch(0, 5, kP1), {}));
+  });
+  EXPECT_EQ(Expect<Rejected>(committer.CommitOrder(order, {})).error.kind(), ErrorKind::kConflict);
+  EXPECT_EQ(CurrentProgress().positions.at(kP0).next, 10);
+}
+
+TEST_F(CommitterTest, AnOrderWhoseAnswerIsLostIsFoundAgain) {
+  Committer committer = Make();
+  Expect<Committed>(committer.CommitBatch(Batch(0, 10), {}));
+  catalog_->FailNextCommits({CommitFault::kAnswerLost});
+  Expect<AlreadyCommitted>(committer.CommitOrder(OrderFor(*Table(), {{kP0, {2, kLog, std::nullopt}}}), {}));
+  EXPECT_EQ(CurrentProgress().positions.at(kP0).next, 2);
+  EXPECT_EQ(CurrentProgress().epoch, 2);
+}
+
 }  // namespace
 }  // namespace firn::commit

@@ -96,15 +96,16 @@ class Checker {
 
   Status Verdict() const {
     if (!recreated_.empty()) {
-      return Stop(context_,
-                  fmt::format("the source is not the one that was read: {}", fmt::join(recreated_, "; ")),
-                  "If the new log is to be read from its start, use a new pipeline id or table, or remove "
-                  "the progress property and run with --first-run.");
+      return Stop(
+          context_, fmt::format("the source is not the one that was read: {}", fmt::join(recreated_, "; ")),
+          "If it is to be read, say from where: 'firn offsets reset --to earliest --yes' takes all that the "
+          "new log holds, 'firn offsets set --offset' names positions.");
     }
     if (!trimmed_.empty() && context_.config->on_data_loss == OnDataLoss::kFail) {
-      return Stop(context_,
-                  fmt::format("the log was trimmed past our position: {}", fmt::join(trimmed_, "; ")),
-                  "Set on_data_loss: earliest to go on from the first record that is left.");
+      return Stop(
+          context_, fmt::format("the log was trimmed past our position: {}", fmt::join(trimmed_, "; ")),
+          "Set on_data_loss: earliest to go on from the first record that is left, or give the word once "
+          "with 'firn offsets set --offset'.");
     }
     return Ok();
   }

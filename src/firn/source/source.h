@@ -61,6 +61,19 @@ struct PollBudget {
   size_t max_bytes = 8 << 20;
 };
 
+/// Positions by other measures than their number, for operators (`firn offsets`). Control thread, after Open.
+class PositionLookup {
+ public:
+  using Offsets = std::map<record::SourcePartition, int64_t>;
+  virtual ~PositionLookup() = default;
+  /// The first record of each partition that is not older than `time_ms`; its end where there is none.
+  virtual Result<Offsets> OffsetsAt(const std::vector<record::SourcePartition>& partitions,
+                                    int64_t time_ms) = 0;
+  /// What another consumer group has committed; partitions without an offset are left out.
+  virtual Result<Offsets> OffsetsOfGroup(const std::vector<record::SourcePartition>& partitions,
+                                         const std::string& group) = 0;
+};
+
 /// A source of ordered, positioned records. Bytes in, positions out; knows nothing of tables.
 ///
 /// Threads: one control thread calls everything but Poll. Lane `i` (0..lanes-1) is the only caller of
@@ -111,6 +124,8 @@ class Source {
 
   /// For sources whose Bounds have no end; empty for the others, and until it is known.
   virtual std::optional<Backlog> backlog() const { return std::nullopt; }
+  /// Questions about positions that only some sources can answer; null: this one cannot.
+  virtual PositionLookup* position_lookup() { return nullptr; }
   /// Bytes prefetched and not yet polled (back-pressure, metrics).
   virtual int64_t prefetched_bytes() const = 0;
 };

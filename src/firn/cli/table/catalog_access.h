@@ -31,6 +31,8 @@ struct NamedTable {
 class CatalogAccess {
  public:
   void Declare(Arguments& arguments);
+  /// As they were given.
+  const std::vector<std::string>& files() const { return files_; }
 
   Result<OpenedCatalog> OpenCatalog(Context& context, const std::string& key) const;
   Result<OpenedCatalog> OpenOrMakeCatalog(Context& context, const std::string& key) const;

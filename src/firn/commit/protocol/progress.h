@@ -47,6 +47,8 @@ inline constexpr char kSummaryCommitId[] = "firn.commit-id";
 inline constexpr char kSummaryEpoch[] = "firn.epoch";
 inline constexpr char kSummaryRanges[] = "firn.ranges";
 inline constexpr char kSummaryValidThrough[] = "firn.valid-through";
+/// On snapshots with which an operator set the positions (`firn offsets`): what was said.
+inline constexpr char kSummaryOperator[] = "firn.operator";
 /// Table property on tables that Firn created: `true`. Only those are maintained unasked (invariant 7).
 inline constexpr char kCreatedByFirn[] = "firn.created";
 

@@ -13,8 +13,9 @@ namespace firn::commit {
 namespace {
 
 constexpr char kSetOffsets[] =
-    "Decide which positions are right: restore the table's state, or remove the table property {} and run "
-    "with --first-run.";
+    "Restore the table's state, or decide with 'firn offsets set': --to history reads again what the table "
+    "no "
+    "longer has, --to recorded goes on at the positions of {}, --offset names others.";
 
 ResumeDecision FromProperty(const ResumeFacts& facts, const Progress& progress, std::string how) {
   const std::string key = ProgressKey(facts.pipeline_id, facts.branch);

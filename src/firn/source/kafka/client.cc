@@ -246,6 +246,33 @@ Result<std::vector<std::string>> Client::CommittedNotes(
   return notes;
 }
 
+Result<std::map<record::SourcePartition, int64_t>> Client::GroupOffsets(
+    const std::vector<record::SourcePartition>& partitions, const std::string& group) {
+  std::map<record::SourcePartition, int64_t> offsets;
+  if (partitions.empty()) return offsets;
+  const std::string question = fmt::format("offsets of group '{}'", group);
+  const PartitionListPtr list = ListOf(partitions);
+  const GroupOffsetsQueryPtr query(rd_kafka_ListConsumerGroupOffsets_new(group.c_str(), list.get()));
+  const AdminOptionsPtr options = Options(RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS, kRequestTimeoutMs);
+  const QueuePtr queue(rd_kafka_queue_new(handle_));
+  rd_kafka_ListConsumerGroupOffsets_t* asked = query.get();
+  rd_kafka_ListConsumerGroupOffsets(handle_, &asked, 1, options.get(), queue.get());
+  FIRN_ASSIGN(const EventPtr event, Await(queue.get(), question));
+  size_t count = 0;
+  const auto** groups = rd_kafka_ListConsumerGroupOffsets_result_groups(
+      rd_kafka_event_ListConsumerGroupOffsets_result(event.get()), &count);
+  for (size_t g = 0; g < count; ++g) {
+    if (const auto* error = rd_kafka_group_result_error(groups[g]))
+      return FromKafka(rd_kafka_error_code(error), What(question));
+    const auto* answers = rd_kafka_group_result_partitions(groups[g]);
+    for (int i = 0; i < answers->cnt; ++i) {
+      if (answers->elems[i].offset >= 0)
+        offsets.emplace(PartitionOf(answers->elems[i]), answers->elems[i].offset);
+    }
+  }
+  return offsets;
+}
+
 void Client::Ping() {
   const AdminOptionsPtr options = Options(RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER, 2000);
   rd_kafka_DescribeCluster(handle_, options.get(), pings_.get());

@@ -54,6 +54,10 @@ class Client {
       const std::vector<record::SourcePartition>& partitions, int64_t spec);
   /// Metadata notes of the group's committed offsets, those that are not empty.
   Result<std::vector<std::string>> CommittedNotes(const std::vector<record::SourcePartition>& partitions);
+  /// What a group has committed; partitions without an offset are left out. A group that does not exist has
+  /// none.
+  Result<std::map<record::SourcePartition, int64_t>> GroupOffsets(
+      const std::vector<record::SourcePartition>& partitions, const std::string& group);
   /// Asks the cluster for a sign of life without waiting; the answer shows in Answered.
   void Ping();
   bool Answered();

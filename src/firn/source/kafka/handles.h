@@ -25,5 +25,7 @@ using PartitionListPtr =
 using AdminOptionsPtr = std::unique_ptr<rd_kafka_AdminOptions_t, Destroyer<rd_kafka_AdminOptions_destroy>>;
 using TopicCollectionPtr =
     std::unique_ptr<rd_kafka_TopicCollection_t, Destroyer<rd_kafka_TopicCollection_destroy>>;
+using GroupOffsetsQueryPtr = std::unique_ptr<rd_kafka_ListConsumerGroupOffsets_t,
+                                             Destroyer<rd_kafka_ListConsumerGroupOffsets_destroy>>;
 
 }  // namespace firn::source::kafka

@@ -54,14 +54,14 @@ Error RewrittenLog(const record::SourcePartition& partition, int64_t next, int64
                fmt::format(
                    "{}: the log ends at {}, before our position {}: the topic was re-created or truncated",
                    Name(partition), end, next))
-      .WithRemedy("`firn offsets` decides where to go on.");
+      .WithRemedy("'firn offsets reset' or 'firn offsets set' decides where to go on.");
 }
 
 Error RecreatedTopic(const IdentityWatch::Finding& finding) {
   return Error(ErrorKind::kDataLoss,
                fmt::format("topic '{}' was re-created while it was read (its id was {}, now it is {})",
                            finding.topic, finding.was, finding.is))
-      .WithRemedy("`firn offsets` decides where to go on.");
+      .WithRemedy("'firn offsets reset' or 'firn offsets set' decides where to go on.");
 }
 
 Error DeletedTopic(const std::string& topic) {
@@ -83,7 +83,7 @@ void SetNote(rd_kafka_topic_partition_t& partition, const std::string& note) {
 }  // namespace
 
 /// See source.h for the contract, README.md of this folder for how it is kept.
-class KafkaSource final : public Source {
+class KafkaSource final : public Source, public PositionLookup {
  public:
   KafkaSource(KafkaConfig config, const KafkaDeps& deps, TopicSelection selection)
       : config_(std::move(config)), deps_(deps), selection_(std::move(selection)) {}
@@ -110,6 +110,11 @@ class KafkaSource final : public Source {
     return lanes_.at(static_cast<size_t>(lane))->Poll(budget);
   }
   int64_t prefetched_bytes() const override;
+  PositionLookup* position_lookup() override { return this; }
+  Result<Offsets> OffsetsAt(const Partitions& partitions, int64_t time_ms) override;
+  Result<Offsets> OffsetsOfGroup(const Partitions& partitions, const std::string& group) override {
+    return client_->GroupOffsets(partitions, group);
+  }
 
  private:
   Prefetch prefetch() const { return {.lanes = deps_.lanes, .bytes = deps_.prefetch_bytes}; }
@@ -292,6 +297,16 @@ Result<std::optional<record::Fingerprint>> KafkaSource::FingerprintBefore(
 Result<std::vector<std::string>> KafkaSource::GroupNotes() {
   FIRN_ASSIGN(const auto partitions, MatchingPartitions());
   return client_->CommittedNotes(partitions);
+}
+
+Result<PositionLookup::Offsets> KafkaSource::OffsetsAt(const Partitions& partitions, int64_t time_ms) {
+  FIRN_ASSIGN(auto offsets, client_->ListOffsets(partitions, time_ms));
+  FIRN_ASSIGN(const auto ends, client_->ListOffsets(partitions, RD_KAFKA_OFFSET_SPEC_LATEST));
+  for (auto& [partition, offset] : offsets) {
+    const auto end = ends.find(partition);
+    if (offset < 0 && end != ends.end()) offset = end->second;  // nothing that late yet
+  }
+  return offsets;
 }
 
 // --- reading
