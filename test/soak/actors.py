@@ -10,6 +10,7 @@ from random import Random
 from kafka_broker import Broker
 
 from soak.book import Book
+from soak.engines import cause_of
 from soak.lakes import Lake
 from soak.producer import Producer
 from soak.schedule import Event
@@ -120,4 +121,4 @@ class Caller(Actor):
         except Exception as error:  # noqa: BLE001
             if not self._forgives(error):
                 raise
-            return f"in vain: {type(error).__name__}: {str(error).splitlines()[0][:160] if str(error) else ''}"
+            return f"in vain: {cause_of(error)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -23,7 +24,15 @@ def forgives(error: Exception) -> bool:
     from sqlalchemy.exc import SQLAlchemyError
 
     known = (CommitFailedException, CommitStateUnknownException, NoSuchTableError, RESTError, ServerError, ValidationException)
-    return isinstance(error, (*known, RequestException, SQLAlchemyError))
+    # Spark's and Java's errors come as Py4J's and as PySpark's own.
+    foreign = any(type(error).__module__.startswith(package) for package in ("py4j", "pyspark"))
+    return foreign or isinstance(error, (*known, RequestException, SQLAlchemyError, sqlite3.OperationalError))
+
+
+def cause_of(error: Exception) -> str:
+    """In a line."""
+    text = str(getattr(error, "java_exception", "") or error) or repr(error)
+    return f"{type(error).__name__}: {text.splitlines()[0][:300]}"
 
 
 class PyIceberg:

@@ -20,7 +20,7 @@ PATIENCE_S = 90  # for a clean stop, on a busy machine
 YOUNG_S = 1.0  # so old a process may not listen to signals yet
 LEFT = (0, 130, 143)  # what a process may end with that was asked to
 # Why a process may end by itself, as the documents have it: the outcome of a commit stayed unknown for longer than it waits; no broker for 15 s at its
-# start; or a broker, killed and back, knows an earlier life of a static member and takes the living one for its double, which ends a consumer for good.
+# start; or a broker, away for longer than the session of a static member, takes the member for its own double, which ends a consumer for good.
 EXCUSES = {
     3: re.compile(r"not known whether the last commit was applied"),
     1: re.compile(r"Static consumer fenced by other consumer|no answer from Kafka at \S+ within"),
