@@ -69,8 +69,8 @@ Scheduler* running = nullptr;
 
 class Fiber {
  public:
-  Fiber(int64_t id, Process* process, std::function<void()> body)
-      : id(id), process(process), body(std::move(body)), stack(Stacks::Take()) {
+  Fiber(int64_t number, Process* owner, std::function<void()> work)
+      : id(number), process(owner), body(std::move(work)), stack(Stacks::Take()) {
 #ifdef FIRN_SIM_TSAN
     tsan = __tsan_create_fiber(0);
 #endif

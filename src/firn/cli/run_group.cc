@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "firn/cli/exit_code.h"
-#include "firn/runtime/thread.h"
+#include "firn/runtime/threads.h"
 
 namespace firn::cli {
 
@@ -34,7 +34,7 @@ struct RunGroup::Member {
   pipeline::PipelineResult result;               ///< written by the thread, read after it ended
   int64_t started_ns = 0;
   int64_t took_ms = 0;
-  std::thread thread;
+  std::unique_ptr<runtime::Thread> thread;
 };
 
 RunGroup::RunGroup(runtime::Clock& clock, pipeline::RunOptions options, bool fail_fast, std::stop_token stop,
@@ -49,7 +49,7 @@ RunGroup::~RunGroup() {
   abort_.request_stop();
   stop_.request_stop();
   for (const std::unique_ptr<Member>& member : members_) {
-    if (member->thread.joinable()) member->thread.join();
+    if (member->thread != nullptr) member->thread->Join();
   }
 }
 
@@ -76,12 +76,12 @@ void RunGroup::Start() {
   for (const std::unique_ptr<Member>& member : members_) {
     if (member->pipeline == nullptr) continue;
     member->started_ns = clock_.MonotonicNs();
-    member->thread = std::thread([this, &member = *member] { RunMember(member); });
+    member->thread =
+        runtime::SystemThreads().Start("run-" + member->id, [this, &member = *member] { RunMember(member); });
   }
 }
 
 void RunGroup::RunMember(Member& member) {
-  runtime::NameThisThread("run-" + member.id);
   member.result = member.pipeline->Run(options_, stop_.get_token(), abort_.get_token());
   member.took_ms = (clock_.MonotonicNs() - member.started_ns) / kNsPerMs;
   if (member.result.end != pipeline::PipelineEnd::kDone && fail_fast_) stop_.request_stop();

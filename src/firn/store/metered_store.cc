@@ -1,7 +1,8 @@
 #include "firn/store/metered_store.h"
 
-#include <chrono>
 #include <utility>
+
+#include "firn/runtime/clock.h"
 
 namespace firn::store {
 
@@ -9,8 +10,9 @@ namespace {
 
 using obs::Metric;
 
-double SecondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+double SecondsSince(int64_t begin_ns) {
+  constexpr double kPerNs = 1e-9;
+  return static_cast<double>(runtime::SystemClock().MonotonicNs() - begin_ns) * kPerNs;
 }
 
 }  // namespace
@@ -29,9 +31,9 @@ struct MeteredStore::Meters {
     /// Calls, times and counts; failures by the kind of error.
     template <typename F>
     auto Measure(F&& request) -> decltype(request()) {
-      const auto begin = std::chrono::steady_clock::now();
+      const int64_t begin_ns = runtime::SystemClock().MonotonicNs();
       auto result = request();
-      seconds_.Observe(SecondsSince(begin));
+      seconds_.Observe(SecondsSince(begin_ns));
       if (result.ok()) {
         ok_.Add();
       } else {

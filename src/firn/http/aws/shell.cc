@@ -1,7 +1,6 @@
 #include "firn/http/aws/shell.h"
 
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <system_error>
 
@@ -11,6 +10,8 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "firn/runtime/clock.h"
 
 extern char** environ;
 
@@ -93,15 +94,15 @@ class Child {
 }  // namespace
 
 Result<std::string> RunInShell(const std::string& command, int64_t timeout_ms) {
-  using std::chrono::steady_clock;
-  const auto deadline = steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  constexpr int64_t kNsPerMs = 1'000'000;
+  const runtime::Clock& clock = runtime::SystemClock();
+  const int64_t end_ns = clock.MonotonicNs() + timeout_ms * kNsPerMs;
   Child child;
   FIRN_TRY(child.Start(command));
   std::string output;
   while (true) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
-    FIRN_ASSIGN(const std::string piece, child.Read(static_cast<int>(std::max<int64_t>(left, 0))));
+    const int64_t left_ms = (end_ns - clock.MonotonicNs()) / kNsPerMs;
+    FIRN_ASSIGN(const std::string piece, child.Read(static_cast<int>(std::max<int64_t>(left_ms, 0))));
     if (piece.empty()) break;
     output += piece;
     if (output.size() > kMaxOutputBytes) return Error(ErrorKind::kIo, "the command says more than 1 MiB");

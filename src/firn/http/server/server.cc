@@ -8,14 +8,13 @@
 #include <chrono>
 #include <exception>
 #include <optional>
-#include <thread>
 #include <unordered_set>
 #include <utility>
 
 #include "firn/base/url.h"
 #include "firn/base/version.h"
 #include "firn/obs/log.h"
-#include "firn/runtime/thread.h"
+#include "firn/runtime/threads.h"
 
 namespace firn::http {
 
@@ -156,7 +155,7 @@ class BeastServer final : public Server {
 
   ~BeastServer() override {
     io_.stop();
-    if (thread_.joinable()) thread_.join();
+    if (thread_ != nullptr) thread_->Join();
   }
 
   Status Listen() {
@@ -173,7 +172,7 @@ class BeastServer final : public Server {
       return ListenError(address, e.code());
     }
     Accept();
-    thread_ = runtime::StartThread("http", [this](const std::stop_token&) { io_.run(); });
+    thread_ = runtime::SystemThreads().Start("http", [this] { io_.run(); });
     return Ok();
   }
 
@@ -207,7 +206,7 @@ class BeastServer final : public Server {
   asio::steady_timer retry_;
   tcp::endpoint endpoint_;
   obs::RateLimitedLog log_{60'000};
-  std::jthread thread_;
+  std::unique_ptr<runtime::Thread> thread_;
 };
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "firn/base/time.h"
-#include "firn/runtime/thread.h"
 
 namespace firn::source::files {
 
@@ -51,12 +50,12 @@ FileLister::FileLister(FileSet& set, int64_t candidate_bytes)
     : set_(set), candidate_bytes_(candidate_bytes) {}
 
 FileLister::~FileLister() {
-  thread_.request_stop();
-  if (thread_.joinable()) thread_.join();
+  stop_.request_stop();
+  if (thread_ != nullptr) thread_->Join();
 }
 
 void FileLister::Start() {
-  thread_ = runtime::StartThread("files-list", [this](const std::stop_token& stop) { Run(stop); });
+  thread_ = runtime::SystemThreads().Start("files-list", [this] { Run(stop_.get_token()); });
 }
 
 void FileLister::Run(const std::stop_token& stop) {

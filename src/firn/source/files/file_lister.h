@@ -2,14 +2,15 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "firn/base/result.h"
 #include "firn/obs/log.h"
+#include "firn/runtime/threads.h"
 #include "firn/source/files/file_set.h"
 
 namespace firn::source::files {
@@ -73,7 +74,8 @@ class FileLister {
   bool finished_ = false;
   bool troubled_ = false;
   obs::RateLimitedLog skip_log_{10'000};
-  std::jthread thread_;
+  std::stop_source stop_;
+  std::unique_ptr<runtime::Thread> thread_;
 };
 
 }  // namespace firn::source::files
