@@ -250,8 +250,9 @@ class Committer::Attempt {
   std::optional<CommitOutcome> Submit(const LoadedTable& base, const std::optional<Progress>& progress) {
     ++tries_;
     auto commit = BuildCommit(base, progress);
-    if (!commit.ok()) return BuildFailed(std::move(commit).error());
-    if (auto status = BeforeRequest(); !status.ok()) return BuildFailed(std::move(status).error());
+    if (!commit.ok()) return BuildFailed(std::move(commit).error(), *base.metadata);
+    if (auto status = BeforeRequest(); !status.ok())
+      return BuildFailed(std::move(status).error(), *base.metadata);
     CatalogCommitResult result = owner_.catalog_->CommitTable(*commit);
     const std::optional<int64_t> parent = HeadId(*base.metadata, owner_.config_.branch);
     return std::visit([&](auto& answer) { return OnAnswer(answer, parent); }, result);
@@ -287,9 +288,14 @@ class Committer::Attempt {
     doubted_ = true;
   }
 
-  std::optional<CommitOutcome> BuildFailed(Error error) {
+  std::optional<CommitOutcome> BuildFailed(Error error, const TableMetadata& base) {
     last_error_ = std::move(error);
     if (last_error_->retry() == RetryHint::kYes) return std::nullopt;
+    // Somebody may have moved the head on and expired the one that we loaded: a lost race. Files that are
+    // missing under the same head once more are missing for good.
+    const std::optional<int64_t> head = HeadId(base, owner_.config_.branch);
+    if (last_error_->kind() == ErrorKind::kNotFound && std::exchange(missing_under_, head) != head)
+      return std::nullopt;
     return Reject(*last_error_, std::nullopt);
   }
 
@@ -429,7 +435,8 @@ class Committer::Attempt {
   int tries_ = 0;
   int64_t valid_through_ms_ = 0;
   std::vector<Doubt> doubts_;
-  bool doubted_ = false;  ///< some try was in doubt, even if the history has settled it since
+  bool doubted_ = false;                  ///< some try was in doubt, even if the history has settled it since
+  std::optional<int64_t> missing_under_;  ///< the head whose files were not there
   std::optional<Error> last_error_;
   int64_t next_word_ms_ = 0;
 };

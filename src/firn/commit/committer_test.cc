@@ -194,6 +194,32 @@ TEST_F(CommitterTest, ARaceWithAnotherWriterIsRebuiltOnItsSnapshot) {
   EXPECT_EQ(Table()->current_snapshot()->summary.at("total-records"), "13");
 }
 
+TEST_F(CommitterTest, ABaseThatWasExpiredWhileItWasReadIsALostRace) {
+  Committer committer = Make();
+  Committer other = Make("other");
+  Expect<Committed>(committer.CommitBatch(Batch(0, 10), {}));
+  const std::string list = Table()->current_snapshot()->manifest_list;
+  const TableBatch batch = Batch(10, 20);
+  const TableBatch of_other = Batch(0, 3, {"payments", 0});
+  store_->SetHook([&](store::StoreOp op, store::FaultTime time, const std::string& location) {
+    if (op != store::StoreOp::kOpen || time != store::FaultTime::kBefore || location != list) return Ok();
+    store_->SetHook({});
+    Expect<Committed>(other.CommitBatch(of_other, {}));
+    return store_->Delete(list);
+  });
+  EXPECT_EQ(Expect<Committed>(committer.CommitBatch(batch, {})).tries, 2);
+  EXPECT_EQ(LivePaths().size(), 3U);
+}
+
+TEST_F(CommitterTest, FilesThatAreMissingUnderTheHeadEndTheBatch) {
+  Committer committer = Make();
+  Expect<Committed>(committer.CommitBatch(Batch(0, 10), {}));
+  ASSERT_TRUE(store_->Delete(Table()->current_snapshot()->manifest_list).ok());
+  const TableBatch batch = Batch(10, 20);
+  EXPECT_EQ(Expect<Rejected>(committer.CommitBatch(batch, {})).error.kind(), ErrorKind::kNotFound);
+  EXPECT_FALSE(Exists(batch.files[0].file_path));
+}
+
 TEST_F(CommitterTest, ALostAnswerIsFoundInTheHistoryNotCommittedTwice) {
   catalog_->FailNextCommits({CommitFault::kAnswerLost});
   const TableBatch batch = Batch(0, 10);
