@@ -115,7 +115,7 @@ Plan Simulation::DrawPlan() {
   const auto rarely = [&](int64_t least, int64_t most) { return s.OneIn(3) ? 0 : s.Between(least, most); };
   Plan plan;
   plan.length_ms = s.Between(3'000, 25'000);
-  plan.workers = s.Between(1, 2);
+  plan.workers = s.OneIn(3) ? 1 : 2;
   plan.records = s.Between(20, 90);
   plan.bad_one_in = s.OneIn(3) ? s.Between(4, 20) : 0;
   plan.kill_every_ms = rarely(1'500, 8'000);

@@ -123,7 +123,10 @@ lane_python() {
   deps_test
   deps_s3
   deps_flights
-  timed_build release firn firn_source_driver firn_s3_driver
+  timed_build release firn firn_source_driver firn_s3_driver firn_sim_test
+  # Thousands of simulated schedules, at the speed of the shipped code.
+  mkdir -p "$REPORTS/release"
+  run_ctest release -R '^firn_sim_test$'
   run_pytest python -m "not jvm and not faults"
 }
 
