@@ -35,7 +35,7 @@ CommitSearch FindCommit(const iceberg::TableMetadata& table, std::string_view br
 enum class Ancestry : uint8_t {
   kAncestor,  ///< met on the walk
   kExpired,   ///< an expired parent was met before the walk passed its sequence number; of some engines'
-             ///< expiry it does not even leave its id, only totals that do not begin at nothing
+              ///< expiry it does not even leave its id, only totals that do not begin at nothing
   kNotThere,  ///< the walk passed its sequence number, or reached the root, without meeting it
 };
 Ancestry FindAncestor(const iceberg::TableMetadata& table, std::string_view branch, int64_t snapshot_id,
