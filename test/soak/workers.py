@@ -25,6 +25,8 @@ EXCUSES = {
     3: re.compile(r"not known whether the last commit was applied"),
     1: re.compile(r"Static consumer fenced by other consumer|no answer from Kafka at \S+ within"),
 }
+ASKED = "asked to stop"
+STOPPED_WITHOUT_CATALOG = re.compile(f"{EXCUSES[1].pattern}|the server cannot be reached|while a change was under way")
 WORDS = re.compile(r"^(?!.*librdkafka)(.* ERROR |firn:|  [^ ].*: |.*failed)")
 
 
@@ -103,7 +105,7 @@ class Worker(Actor):
         self._process = None
         young = asked_at - self._begun_at < YOUNG_S
         if code not in LEFT and not (young and code == -how):
-            self._ended(code, "asked to stop")
+            self._ended(code, ASKED)
         return f"left with {code}"
 
     # --- lives
@@ -127,7 +129,9 @@ class Worker(Actor):
         words = self.log.read_text(errors="replace")
         last = " | ".join(line.strip() for line in words.splitlines()[-12:] if WORDS.search(line))[:600]
         excuse = EXCUSES.get(code)
-        if excuse and excuse.search(words[-4000:]):
+        if how == ASKED and code == 1:
+            excuse = STOPPED_WITHOUT_CATALOG
+        if excuse and excuse.search(last):
             self._book.note(self.name, f"{how} with {code}, excused: {last}", f"workers: {how} with {code}, excused")
         else:
             self._book.fail(self.name, f"{how} with exit code {code}: {last} ({self.log})")
