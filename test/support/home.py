@@ -55,7 +55,8 @@ def local_store(folder: Path) -> Store:
 
 def s3_store(s3, bucket: str, ns: str) -> Store:
     more = {"environment": s3.environment, "filesystem": s3.filesystem}
-    return Store(f"s3://{bucket}/{ns}", f"    s3: {s3.catalog_keys(**{"part-size": "5MiB"})}\n", s3.pyiceberg_properties, more)
+    keys = s3.catalog_keys(**{"part-size": "5MiB"})
+    return Store(f"s3://{bucket}/{ns}", f"    s3: {keys}\n", s3.pyiceberg_properties, more)
 
 
 def sqlite_home(folder: Path, ns: str, store: Store) -> Home:
