@@ -7,6 +7,7 @@
 #include "firn/cli/catalog/catalog_commands.h"
 #include "firn/cli/command_line.h"
 #include "firn/cli/commands.h"
+#include "firn/cli/dead_letters/dead_letter_commands.h"
 #include "firn/cli/offsets/offsets_commands.h"
 #include "firn/cli/output.h"
 #include "firn/cli/table/table_commands.h"
@@ -33,6 +34,8 @@ firn::cli::ExitCode RunFirn(int argc, char** argv) {
   line.Add(firn::cli::MakeVerifyCommand());
   line.AddGroup("offsets", "Where pipelines stand, and how to have them go on elsewhere",
                 firn::cli::OffsetsCommands());
+  line.AddGroup("dead-letters", "Records that were set aside: look at them, send them again",
+                firn::cli::DeadLetterCommands());
   line.AddGroup("table", "Look at tables, make, rename and drop them", firn::cli::TableCommands());
   line.AddGroup("catalog", "Namespaces of a catalog and their properties", firn::cli::CatalogCommands());
   line.Add(firn::cli::MakeVersionCommand());

@@ -79,6 +79,12 @@ Result<commit::Committer*> DeadLetterSink::CommitterOf(const std::string& id) {
   return committers_.emplace(id, std::move(committer)).first->second.get();
 }
 
+Result<std::vector<iceberg::DataFile>> DeadLetterSink::StageRows(
+    const std::vector<record::DeadLetter>& letters) {
+  FIRN_ASSIGN(const auto table, Load());
+  return WriteFiles(table, letters);
+}
+
 // A table that a former version made has fewer columns.
 Status DeadLetterSink::AddMissingColumns(commit::Committer& committer, const iceberg::Schema& schema) {
   record::SchemaDelta delta;

@@ -38,6 +38,8 @@ class DeadLetterSink {
   Result<iceberg::LoadedTable> Load() const;
   /// Commits to the table under this id; the table is made when it is not there.
   Result<commit::Committer*> CommitterOf(const std::string& id);
+  /// These letters in invisible files, for a batch of CommitterOf.
+  Result<std::vector<iceberg::DataFile>> StageRows(const std::vector<record::DeadLetter>& letters);
   std::string context() const { return "dead-letter table " + config_.table.ToString(); }
 
  private:

@@ -105,21 +105,6 @@ const std::map<std::string, Append, std::less<>>& Appenders() {
   return *appenders;
 }
 
-// A table of that name which somebody else made with other types is refused here, not in the middle of a row.
-Status CheckColumns(const iceberg::Schema& table_schema) {
-  const iceberg::SchemaPtr own = DeadLetterSchema();
-  for (const NestedField& field : own->fields()) {
-    const NestedField* column = table_schema.as_struct()->FindField(field.name);
-    if (column != nullptr && column->type->id() != field.type->id()) {
-      return Error(ErrorKind::kInvalidArgument, "column " + field.name + " of the dead-letter table is " +
-                                                    column->type->ToString() + ", not " +
-                                                    field.type->ToString())
-          .WithRemedy("Name another table under dead_letters.table.");
-    }
-  }
-  return Ok();
-}
-
 Error FromArrow(const arrow::Status& status) {
   const ErrorKind kind = status.IsOutOfMemory() ? ErrorKind::kResourceExhausted : ErrorKind::kInternal;
   return {kind, "dead letters: " + status.message()};
@@ -167,10 +152,24 @@ iceberg::SchemaPtr DeadLetterSchema() {
          });
 }
 
+Status CheckLetterColumns(const iceberg::Schema& table_schema) {
+  const iceberg::SchemaPtr own = DeadLetterSchema();
+  for (const NestedField& field : own->fields()) {
+    const NestedField* column = table_schema.as_struct()->FindField(field.name);
+    if (column != nullptr && column->type->id() != field.type->id()) {
+      return Error(ErrorKind::kInvalidArgument, "column " + field.name + " of the dead-letter table is " +
+                                                    column->type->ToString() + ", not " +
+                                                    field.type->ToString())
+          .WithRemedy("Name another table under dead_letters.table.");
+    }
+  }
+  return Ok();
+}
+
 Result<record::Batch> DeadLetterRows(const std::vector<DeadLetter>& letters, const std::string& pipeline_id,
                                      int64_t arrival_ms, bool keep_payload,
                                      const iceberg::Schema& table_schema, arrow::MemoryPool* pool) {
-  FIRN_TRY(CheckColumns(table_schema));
+  FIRN_TRY(CheckLetterColumns(table_schema));
   FIRN_ASSIGN(auto schema, iceberg::ToArrowSchema(table_schema));
   auto builder =
       arrow::RecordBatchBuilder::Make(schema, pool == nullptr ? arrow::default_memory_pool() : pool);

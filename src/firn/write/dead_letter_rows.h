@@ -19,6 +19,10 @@ namespace firn::write {
 /// fresh.
 iceberg::SchemaPtr DeadLetterSchema();
 
+/// A table of that name which somebody else made with other types is refused, before anything is read or
+/// written.
+Status CheckLetterColumns(const iceberg::Schema& table_schema);
+
 /// The letters as rows of a table whose schema holds the columns of DeadLetterSchema by name (ids are the
 /// table's; columns that it does not have are left out, columns that others added are null). `arrival_ms`:
 /// when we met them. Without `keep_payload` key, value and header values are null.
