@@ -1,0 +1,231 @@
+"""Where a pipeline resumes (docs/guarantees.md), row by row, against a real broker: nothing is lost or doubled, or the run stops with exit code 3."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from firn import firn, start_firn, wait_until
+from pipelines import orders, pipeline
+
+TABLE = "shop.orders"
+
+
+@pytest.fixture
+def topic(broker, request):
+    name = request.node.name.replace("[", "-").replace("]", "")
+    broker.create_topic(name, partitions=2)
+    return name
+
+
+def ids(lake) -> list[int]:
+    return sorted(lake.read(TABLE).column("id").to_pylist())
+
+
+def run(config, *more):
+    return firn("run", config, "--until-caught-up", *more).ok()
+
+
+def stops(config, word: str, *more) -> str:
+    done = firn("run", config, "--until-caught-up", *more)
+    words = done.err + done.out
+    assert done.code == 3, f"exit code {done.code}: {words[-2000:]}"
+    assert word in words, words[-2000:]
+    return words
+
+
+def table(lake):
+    return lake.pyiceberg().load_table(TABLE)
+
+
+def expire_all_but_the_head(lake) -> None:
+    current = table(lake)
+    head = current.current_snapshot().snapshot_id
+    current.maintenance.expire_snapshots().by_ids([s.snapshot_id for s in current.metadata.snapshots if s.snapshot_id != head]).commit()
+
+
+def foreign_rows(lake, first: int, count: int):
+    rows = lake.read(TABLE).slice(0, count).to_pylist()
+    import pyarrow as pa
+
+    schema = lake.read(TABLE).schema
+    table(lake).append(pa.Table.from_pylist([{**row, "id": first + i} for i, row in enumerate(rows)], schema=schema))
+
+
+def test_every_snapshot_of_ours_expired_by_another_engine(broker, topic, lake):
+    broker.produce(topic, orders(0, 50), partition=0)
+    broker.produce(topic, orders(50, 50), partition=1)
+    config = lake.config(pipeline(broker, [topic]))
+    run(config)
+    foreign_rows(lake, 1000, 5)
+    expire_all_but_the_head(lake)
+    assert all("firn.pipeline" not in s.summary.additional_properties for s in table(lake).metadata.snapshots)
+    broker.produce(topic, orders(100, 20), partition=1)
+    run(config)
+    assert ids(lake) == [*range(120), *range(1000, 1005)]
+
+
+def test_without_the_property_the_newest_summary_serves(broker, topic, lake):
+    broker.produce(topic, orders(0, 50), partition=0)
+    config = lake.config(pipeline(broker, [topic]))
+    run(config)
+    with table(lake).transaction() as change:
+        change.remove_properties("firn.progress.orders")
+    broker.produce(topic, orders(50, 20), partition=0)
+    run(config)
+    assert ids(lake) == list(range(70))
+
+
+def test_latest_on_an_idle_topic_is_decided_once(broker, topic, lake):
+    broker.produce(topic, orders(0, 30), partition=0)
+    config = lake.config(pipeline(broker, [topic], source_extra="starting_offsets: latest"))
+    run(config)
+    broker.produce(topic, orders(30, 10), partition=0)
+    broker.produce(topic, orders(40, 10), partition=1)
+    run(config)
+    assert ids(lake) == list(range(30, 50))
+
+
+def test_a_trimmed_log_names_the_range_and_goes_on_where_allowed(broker, topic, lake):
+    broker.produce(topic, orders(0, 40), partition=0)
+    config = lake.config(pipeline(broker, [topic]))
+    run(config)
+    broker.produce(topic, orders(40, 40), partition=0)
+    broker.delete_records(topic, 0, 60)
+    stops(config, "[40, 60)")
+    run(lake.config(pipeline(broker, [topic], source_extra="on_data_loss: earliest")))
+    assert ids(lake) == [*range(40), *range(60, 80)]
+
+
+@pytest.mark.parametrize("records", [10, 40, 90], ids=["fewer", "as-many", "more"])
+def test_a_recreated_topic_stops_whatever_it_holds(broker, topic, lake, records):
+    broker.produce(topic, orders(0, 40), partition=0)
+    config = lake.config(pipeline(broker, [topic]))
+    run(config)
+    broker.delete_topic(topic)
+    broker.create_topic(topic, partitions=2)
+    broker.produce(topic, orders(1000, records), partition=0)
+    stops(config, "the source is not the one that was read")
+    stops(config, "offsets reset", "--first-run")
+    assert ids(lake) == list(range(40))
+
+
+def test_a_rewritten_log_of_the_same_identity_is_told_by_the_fingerprint(broker, topic, lake):
+    """As after a cluster was restored from elsewhere under its old ids: only the record before the position differs."""
+    broker.produce(topic, orders(0, 40), partition=0)
+    config = lake.config(pipeline(broker, [topic]))
+    run(config)
+    key = "firn.progress.orders"
+    progress = json.loads(table(lake).properties[key])
+    position = progress["sources"][0]["at"]["0"]
+    position[3] = f"{int(position[3], 16) ^ 1:016x}"
+    with table(lake).transaction() as change:
+        change.set_properties({key: json.dumps(progress)})
+    stops(config, "the record at offset 39 is not the one that was read")
+
+
+def test_a_table_that_was_replaced_or_dropped_stops(broker, topic, lake):
+    broker.produce(topic, orders(0, 40), partition=0)
+    config = lake.config(pipeline(broker, [topic]))
+    run(config)
+    old = table(lake)
+    schema, properties = old.schema(), {k: v for k, v in old.properties.items() if k.startswith("firn.progress")}
+    lake.pyiceberg().drop_table(TABLE)
+    lake.pyiceberg().create_table(TABLE, schema=schema, properties=properties)
+    stops(config, "copied or replaced")
+    lake.pyiceberg().drop_table(TABLE)
+    lake.pyiceberg().create_table(TABLE, schema=schema)
+    stops(config, "dropped or re-created")
+    run(config, "--first-run")
+    assert ids(lake) == list(range(40))
+
+
+def test_a_rollback_to_before_our_first_commit_and_a_foreign_head(broker, topic, lake):
+    broker.produce(topic, orders(0, 40), partition=0)
+    config = lake.config(pipeline(broker, [topic]))
+    run(config)
+    foreign_rows(lake, 1000, 5)
+    run(config)
+    first = table(lake).metadata.snapshots[0].snapshot_id
+    table(lake).manage_snapshots().set_current_snapshot(snapshot_id=first).commit()
+    broker.produce(topic, orders(40, 10), partition=0)
+    stops(config, "rolled back or replaced")
+    firn("offsets", "set", config, "--to", "history", "--yes").ok()
+    run(config)
+    assert ids(lake) == list(range(50))
+
+
+def test_a_second_pipeline_on_the_table_and_a_renamed_one(broker, topic, lake):
+    broker.produce(topic, orders(0, 40), partition=0)
+    run(lake.config(pipeline(broker, [topic])))
+    broker.produce(topic, orders(40, 10), partition=0)
+    renamed = lake.config(pipeline(broker, [topic], key="renamed"))
+    stops(renamed, "--adopt orders")
+    run(renamed, "--adopt", "orders")
+    run(renamed)
+    assert ids(lake) == list(range(50))
+
+
+def test_partitions_that_are_added_are_read_from_their_first_record(broker, topic, lake):
+    broker.produce(topic, orders(0, 40), partition=0)
+    config = lake.config(pipeline(broker, [topic], source_extra="starting_offsets: latest"))
+    run(config)
+    broker.add_partitions(topic, 3)
+    broker.produce(topic, orders(40, 10), partition=2)
+    run(config)
+    assert ids(lake) == list(range(40, 50))
+
+
+def test_aborted_records_and_markers_at_the_tail_leave_no_lag(broker, topic, lake):
+    producer = broker.producer(**{"transactional.id": topic})
+    producer.init_transactions()
+
+    def send(first: int, commit: bool) -> None:
+        producer.begin_transaction()
+        for value in orders(first, 10):
+            producer.produce(topic, value, partition=0)
+        producer.flush()
+        producer.commit_transaction() if commit else producer.abort_transaction()
+
+    config = lake.config(pipeline(broker, [topic]))
+    send(0, commit=True)
+    send(900, commit=False)
+    run(config)
+    shown = json.loads(firn("offsets", "show", config, "--json").ok().out)["tables"][0]["partitions"]
+    assert [(p["lag"], p["state"]) for p in shown] == [(0, "goes on"), (0, "goes on")]
+    send(900, commit=False)
+    run(config)
+    send(10, commit=True)
+    run(config)
+    assert ids(lake) == list(range(20))
+
+
+def test_local_state_may_go_and_group_offsets_never_decide(broker, topic, lake):
+    from confluent_kafka import Consumer, TopicPartition
+
+    broker.produce(topic, orders(0, 40), partition=0)
+    config = lake.config(pipeline(broker, [topic], source_extra=f"group_id: g-{topic}"))
+    run(config)
+    for offset in (5, 40):
+        consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": f"g-{topic}"})
+        consumer.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+        consumer.close()
+        broker.produce(topic, orders(40 + offset * 10, 3), partition=0)
+        run(config)
+    for leftover in lake.folder.iterdir():
+        if leftover not in (lake.warehouse, config) and not leftover.name.startswith("catalog.db"):
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+    run(config)
+    assert ids(lake) == sorted([*range(40), *range(90, 93), *range(440, 443)])
+
+
+def test_idle_and_empty_partitions_hold_nothing_back(broker, topic, lake, tmp_path):
+    """Only one of two partitions ever brings a record; the lag is nothing, and every commit says up to when it is complete."""
+    running = start_firn("run", lake.config(pipeline(broker, [topic], interval="300ms")), log=tmp_path / "firn.log")
+    broker.produce(topic, orders(0, 40), partition=1)
+    wait_until(lambda: ids(lake) == list(range(40)), what="the rows")
+    broker.produce(topic, orders(40, 10), partition=1)
+    wait_until(lambda: ids(lake) == list(range(50)), what="the later rows")
+    assert running.stop() == 0, running.output
+    assert "firn.valid-through" in table(lake).current_snapshot().summary.additional_properties
