@@ -96,7 +96,7 @@ void Oracle::CheckTimes(const TableMetadata& table) {
   }
 }
 
-// The files that the commit of a batch adds hold just the records of its ranges.
+// The files that the commit of a batch adds hold just the records of its ranges (of a pipeline of one table).
 Status Oracle::CheckRowsOf(const iceberg::Snapshot& snapshot, const LoadedTable& table) {
   int64_t rows = 0;
   FIRN_ASSIGN(auto manifests, iceberg::ReadManifestList(*disk_, snapshot));
@@ -124,15 +124,18 @@ Status Oracle::CheckRowsOf(const iceberg::Snapshot& snapshot, const LoadedTable&
   return Ok();
 }
 
-void Oracle::AtTheEnd(const LoadedTable& table, const std::optional<LoadedTable>& letters) {
+void Oracle::AtTheEnd(const std::vector<LoadedTable>& tables, const std::optional<LoadedTable>& letters) {
   Offsets rows;
   Offsets set_aside;
-  Status read = CheckFiles(table);
-  if (read.ok()) read = Read(table, "part", rows);
+  Status read = Ok();
+  for (const LoadedTable& table : tables) {
+    if (read.ok()) read = CheckFiles(table);
+    if (read.ok()) read = Read(table, "part", rows);
+  }
   if (read.ok() && letters) read = CheckFiles(*letters);
   if (read.ok() && letters) read = Read(*letters, "partition", set_aside);
-  if (!read.ok()) return Wrong("the table cannot be read: " + read.error().ToString());
-  CheckOnce(rows, /*bad=*/false, "the table");
+  if (!read.ok()) return Wrong("a table cannot be read: " + read.error().ToString());
+  CheckOnce(rows, /*bad=*/false, "the tables");
   CheckOnce(set_aside, /*bad=*/true, "the letters");
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "firn/commit/protocol/progress.h"
 #include "firn/iceberg/catalog.h"
@@ -25,8 +26,9 @@ class Oracle {
   void IsBad(const record::SourcePartition& partition, int64_t offset) { bad_[partition].insert(offset); }
 
   void OnCommit(const iceberg::TableMetadata& before, const iceberg::LoadedTable& after);
-  /// Every record once, in the table or among the letters; every file there, and named once.
-  void AtTheEnd(const iceberg::LoadedTable& table, const std::optional<iceberg::LoadedTable>& letters);
+  /// Every record once, in one of the tables or among the letters; every file there, and named once.
+  void AtTheEnd(const std::vector<iceberg::LoadedTable>& tables,
+                const std::optional<iceberg::LoadedTable>& letters);
 
   void Wrong(std::string what);
   const std::string& wrong() const { return wrong_; }

@@ -124,6 +124,7 @@ Status SimSource::Subscribe(bool bounded) {
   FIRN_TRY(network_.Pass(0));
   if (bounded) {
     Tell(source::PartitionsAssigned{broker_.partitions()});
+    held_.insert(broker_.partitions().begin(), broker_.partitions().end());  // its reader need not ask
   } else {
     member_ = true;
     broker_.Join(this);

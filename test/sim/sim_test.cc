@@ -17,7 +17,7 @@ namespace {
 #ifdef NDEBUG
 constexpr uint64_t kUsualSchedules = 2'000;
 #else
-constexpr uint64_t kUsualSchedules = 60;
+constexpr uint64_t kUsualSchedules = 15;
 #endif
 
 struct Seeds {

@@ -16,7 +16,6 @@ namespace firn::sim {
 namespace {
 
 constexpr int32_t kPartitions = 3;
-const iceberg::TableIdentifier kTable{{"shop"}, "events"};
 const iceberg::TableIdentifier kLetters{{"shop"}, "letters"};
 
 std::vector<record::SourcePartition> Partitions() {
@@ -27,6 +26,7 @@ std::vector<record::SourcePartition> Partitions() {
 
 // What differs from run to run beside the order of things.
 struct Plan {
+  bool many = false;  ///< a field says which of two tables a record goes to
   int64_t length_ms = 0;
   int64_t workers = 1;
   int64_t records = 0;
@@ -73,6 +73,8 @@ class Simulation {
   void Main();
   void Settle();
   void Judge(const pipeline::PipelineResult& result, const std::string& name);
+  std::vector<iceberg::TableIdentifier> Tables() const;
+  iceberg::TableIdentifier AnyTable();
   Worker& NewWorker(const std::string& name);
 
   // --- actors, a fiber each
@@ -114,6 +116,7 @@ Plan Simulation::DrawPlan() {
   Scheduler& s = scheduler_;
   const auto rarely = [&](int64_t least, int64_t most) { return s.OneIn(3) ? 0 : s.Between(least, most); };
   Plan plan;
+  plan.many = s.OneIn(3);
   plan.length_ms = s.Between(3'000, 25'000);
   plan.workers = s.OneIn(3) ? 1 : 2;
   plan.records = s.Between(20, 90);
@@ -130,7 +133,7 @@ Plan Simulation::DrawPlan() {
 void Simulation::Configure() {
   config_.key = config_.id = "p";
   pipeline::TableConfig& table = config_.tables.front();
-  table.name = {"lake", {"shop"}, "events"};
+  table.name = {"lake", {"shop"}, plan_.many ? "{kind}" : "events"};
   table.columns.resize(2);
   table.columns[0].name = "part";
   table.columns[0].type = "int";
@@ -144,6 +147,16 @@ void Simulation::Configure() {
   config_.commit.interval_ms = scheduler_.Between(200, 1'500);
   config_.dead_letters.table = {"lake", {"shop"}, "letters"};
   config_.dead_letters.fail_above_min_records = 1'000'000;
+}
+
+std::vector<iceberg::TableIdentifier> Simulation::Tables() const {
+  if (!plan_.many) return {{{"shop"}, "events"}};
+  return {{{"shop"}, "a"}, {{"shop"}, "b"}};
+}
+
+iceberg::TableIdentifier Simulation::AnyTable() {
+  const auto tables = Tables();
+  return tables[static_cast<size_t>(scheduler_.Random() % tables.size())];
 }
 
 Worker& Simulation::NewWorker(const std::string& name) {
@@ -176,8 +189,8 @@ void Simulation::Main() {
       return Ok();
     });
   });
-  act([this] { Every(plan_.rewrite_every_ms, [this] { return engine_.Rewrite(kTable); }); });
-  act([this] { Every(plan_.expire_every_ms, [this] { return engine_.Expire(kTable); }); });
+  act([this] { Every(plan_.rewrite_every_ms, [this] { return engine_.Rewrite(AnyTable()); }); });
+  act([this] { Every(plan_.expire_every_ms, [this] { return engine_.Expire(AnyTable()); }); });
   scheduler_.SleepFor(plan_.length_ms);
   over_ = true;
   Settle();
@@ -200,10 +213,13 @@ void Simulation::Settle() {
   if (last.result()->end != pipeline::PipelineEnd::kDone)
     return oracle_.Wrong("the last run failed: " + last.result()->message);
   while (catalog_.on_the_way() > 0) scheduler_.SleepFor(1'000);
-  auto table = catalog_.tables().LoadTable(kTable);
+  std::vector<iceberg::LoadedTable> tables;
+  for (const auto& name : Tables()) {
+    auto table = catalog_.tables().LoadTable(name);
+    if (table.ok()) tables.push_back(*table);
+  }
   auto letters = catalog_.tables().LoadTable(kLetters);
-  if (!table.ok()) return oracle_.Wrong("there is no table");
-  oracle_.AtTheEnd(*table, letters.ok() ? std::optional(*letters) : std::nullopt);
+  oracle_.AtTheEnd(tables, letters.ok() ? std::optional(*letters) : std::nullopt);
 }
 
 // How a run may end: as it was asked to, or because of what befell it. Never by a defect of ours.
@@ -237,8 +253,9 @@ void Simulation::Produce() {
     const record::SourcePartition at{"events", partition};
     const bool bad = plan_.bad_one_in > 0 && scheduler_.OneIn(plan_.bad_one_in);
     if (bad) oracle_.IsBad(at, offset);
-    broker_.log().Append(at,
-                         bad ? "no record" : fmt::format(R"({{"part":{},"offset":{}}})", partition, offset));
+    broker_.log().Append(at, bad ? "no record"
+                                 : fmt::format(R"({{"kind":"{}","part":{},"offset":{}}})",
+                                               scheduler_.OneIn(2) ? "a" : "b", partition, offset));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "firn/decode/json/json_decoder.h"
+#include "firn/decode/json/json_key_reader.h"
 #include "sim/sim_store.h"
 
 namespace firn::sim {
@@ -21,6 +22,7 @@ pipeline::PipelineDeps Worker::Deps() {
     return std::unique_ptr<source::Source>(std::make_unique<SimSource>(world_.broker, world_.network, lanes));
   };
   deps.make_decoder = [](const decode::BoundSchema& bound) { return decode::MakeJsonDecoder(bound); };
+  deps.make_key_reader = decode::MakeJsonKeyReader;
   deps.lanes = 2;
   deps.clock = &world_.clock;
   deps.threads = &world_.threads;
