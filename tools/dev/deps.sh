@@ -77,9 +77,10 @@ warn_apt_drift() {
 # --- PyPI: one virtual environment for everything
 
 make_venv() {
-  [[ -x $VENV/bin/python ]] && return 0
-  [[ -x /usr/bin/python3 ]] || need_apt build
-  /usr/bin/python3 -m venv "$VENV" || die "could not make the virtual environment $VENV"
+  [[ -x $VENV/bin/pip ]] && return 0
+  # A Python that came with another package may be without venv.
+  /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || need_apt build
+  /usr/bin/python3 -m venv --clear "$VENV" || die "could not make the virtual environment $VENV"
 }
 
 install_pypi() {
