@@ -56,14 +56,14 @@ std::string Quoted(std::string_view text, char quote) {
   return out + quote;
 }
 
-/// Of several tables the first one with rows serves as the example.
-EndedPipeline WithFirstTable(EndedPipeline ended) {
-  for (const auto& [name, table] : ended.status.tables) {
-    if (table.rows_committed == 0) continue;
-    ended.status.table = name;
-    ended.status.metadata_location = table.metadata_location;
-    break;
-  }
+/// Of several tables the first one with rows serves as the example; where none has any, the first.
+EndedPipeline WithOneTable(EndedPipeline ended) {
+  const auto& tables = ended.status.tables;
+  auto example =
+      std::ranges::find_if(tables, [](const auto& table) { return table.second.rows_committed > 0; });
+  if (example == tables.end()) example = tables.begin();
+  ended.status.table = example->first;
+  ended.status.metadata_location = example->second.metadata_location;
   return ended;
 }
 
@@ -105,7 +105,7 @@ std::string ClosingSummary(const EndedPipeline& ended) {
   AddCount(text, status.tombstones_skipped, "tombstones skipped");
   AddCount(text, status.unknown_fields_ignored, "unknown fields ignored");
   const bool worth_reading = ended.result.end == pipeline::PipelineEnd::kDone || status.rows_committed > 0;
-  return worth_reading ? text + (several ? Snippets(WithFirstTable(ended)) : Snippets(ended)) : text;
+  return worth_reading ? text + (several ? Snippets(WithOneTable(ended)) : Snippets(ended)) : text;
 }
 
 }  // namespace firn::cli

@@ -40,6 +40,16 @@ TEST(ClosingSummary, RestCatalogNeedsNoWarehouse) {
       std::string::npos);
 }
 
+TEST(ClosingSummary, OfSeveralTablesOneIsTheExample) {
+  EndedPipeline ended = Ended();
+  ended.status.table = "lake.a, lake.b";
+  ended.status.tables["lake.a"].rows_committed = 0;
+  ended.status.tables["lake.b"].rows_committed = 5;
+  EXPECT_NE(ClosingSummary(ended).find(".load_table(\"b\")"), std::string::npos) << "one with rows";
+  ended.status.tables["lake.b"].rows_committed = 0;
+  EXPECT_NE(ClosingSummary(ended).find(".load_table(\"a\")"), std::string::npos) << "or the first";
+}
+
 TEST(ClosingSummary, FailureComesWithItsReasonAndCountsOfWhatWentAside) {
   EndedPipeline ended = Ended();
   ended.result = {pipeline::PipelineEnd::kDataStop, "the log was trimmed past our position"};
