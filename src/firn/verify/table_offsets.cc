@@ -136,7 +136,7 @@ class Adder {
 
 }  // namespace
 
-Result<PositionColumns> FindPositionColumns(const iceberg::Schema& schema, PositionColumns named) {
+Result<PositionColumns> FindPositionColumns(const iceberg::Schema& schema, const PositionColumns& named) {
   constexpr std::array kPrefixes = {"_kafka.", "", "kafka_"};
   const bool by_topic_name = !named.topic_name.empty();
   for (const std::string_view prefix : kPrefixes) {

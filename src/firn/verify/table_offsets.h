@@ -22,7 +22,7 @@ struct PositionColumns {
 };
 
 /// Fills in what is not named. kNotFound with the names looked for.
-Result<PositionColumns> FindPositionColumns(const iceberg::Schema& schema, PositionColumns named);
+Result<PositionColumns> FindPositionColumns(const iceberg::Schema& schema, const PositionColumns& named);
 
 /// Rows of one partition.
 struct PartitionRows {
