@@ -73,9 +73,10 @@ def main(folder: Path) -> int:
     lanes = folder / "lanes"
     if lanes.exists():
         print("\nlanes:")
-        for line in lanes.read_text().splitlines():
-            lane, tests, build = line.split()
-            print(f"  {lane:8} tests {int(tests) / 60:5.1f} min, build {int(build) / 60:5.1f} min")
+        rows = [(lane, int(tests), int(preparing)) for lane, tests, preparing in map(str.split, lanes.read_text().splitlines())]
+        rows.append(("all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
+        for lane, tests, preparing in rows:
+            print(f"  {lane:8} tests {tests / 60:5.1f} min, installing and building {preparing / 60:5.1f} min")
     if results.skipped:
         print(f"\n{len(results.skipped)} skipped:")
         for name in results.skipped:

@@ -1,4 +1,4 @@
-# ./dev test: sourced by ./dev. Each lane builds what it needs (counted apart) and leaves JUnit reports in build/reports/<lane>/;
+# ./dev test: sourced by ./dev. Each lane installs and builds what it needs (counted apart) and leaves JUnit reports in build/reports/<lane>/;
 # tools/dev/summary.py adds them up. A lane that fails does not keep the next ones from running: each is a ./dev of its own.
 
 REPORTS=$ROOT/build/reports
@@ -29,7 +29,7 @@ cmd_test() {
 
 # One lane of ./dev test, in a process of its own.
 cmd_lane() {
-  LANE=$1 BUILD_SECONDS=0
+  LANE=$1 PREPARE_SECONDS=0
   trap end_of_lane EXIT
   "lane_$LANE"
 }
@@ -38,7 +38,7 @@ end_of_lane() {
   local status=$?
   # A lane that ends early, for want of a package say, must not look like one that passed.
   [[ $status == 0 ]] || record "$LANE" "ran to its end" "$status"
-  echo "$LANE $((SECONDS - BUILD_SECONDS)) $BUILD_SECONDS" >>"$REPORTS/lanes"
+  echo "$LANE $((SECONDS - PREPARE_SECONDS)) $PREPARE_SECONDS" >>"$REPORTS/lanes"
 }
 
 # record suite name status: one test of the report, for checks that have no test runner.
@@ -56,15 +56,19 @@ checked() {
   record "$suite" "$name" $status
 }
 
-# timed_build preset target...: the lane ends where a build fails.
-timed_build() {
+# timed command...: counts as preparing, not as testing; the lane ends where it fails.
+timed() {
   local started=$SECONDS status=0
-  "$ROOT/dev" build "$@" || status=$?
-  BUILD_SECONDS=$((BUILD_SECONDS + SECONDS - started))
+  "$@" || status=$?
+  PREPARE_SECONDS=$((PREPARE_SECONDS + SECONDS - started))
   return $status
 }
 
+timed_build() { timed "$ROOT/dev" build "$@"; }
+timed_deps() { timed "$ROOT/dev" deps "$@"; }
+
 lane_check() {
+  timed_deps lint build sanitize
   checked check format "$ROOT/dev" fmt --check
   checked check lint "$ROOT/dev" lint
 }
@@ -85,14 +89,14 @@ run_ctest() {
 
 # The SQL catalog's tests have PyIceberg as the other writer.
 lane_unit() {
-  deps_test
+  timed_deps test
   mkdir -p "$REPORTS/debug"
   timed_build debug
   BESIDE=beside_postgres run_ctest debug
 }
 
 lane_asan() {
-  deps_test
+  timed_deps test
   timed_build asan
   export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1
   export LSAN_OPTIONS=suppressions=$ROOT/test/support/lsan.supp:print_suppressions=0
@@ -120,9 +124,7 @@ run_pytest() {
 }
 
 lane_python() {
-  deps_test
-  deps_s3
-  deps_flights
+  timed_deps test s3 flights
   timed_build release firn firn_source_driver firn_s3_driver firn_sim_test
   # Thousands of simulated schedules, at the speed of the shipped code.
   mkdir -p "$REPORTS/release"
@@ -131,12 +133,7 @@ lane_python() {
 }
 
 lane_jvm() {
-  deps_test
-  deps_s3
-  deps_kafka
-  deps_spark
-  deps_rck
-  deps_flights
+  timed_deps test s3 kafka spark rck flights
   timed_build release firn firn_source_driver firn_s3_driver
   # Two at a time, each with servers of its own: these tests wait more than they compute.
   run_pytest jvm -m "jvm and not faults" -n 2 --dist loadfile
@@ -144,10 +141,7 @@ lane_jvm() {
 
 # Kills and other faults at every named point. Only the program is built with them, and nothing else runs beside these tests.
 lane_faults() {
-  deps_test
-  deps_s3
-  deps_kafka
-  deps_rck
+  timed_deps test s3 kafka rck
   timed_build faults firn
   run_pytest faults -m faults test/faults
 }
