@@ -118,8 +118,8 @@ Status Oracle::CheckRowsOf(const iceberg::Snapshot& snapshot, const LoadedTable&
     }
   }
   if (rows != expected) {
-    Wrong(fmt::format("snapshot {} moves the positions over {} good records and adds {} rows",
-                      snapshot.snapshot_id, expected, rows));
+    Wrong(fmt::format("snapshot {} moves the positions over {} good records and adds {} rows: {}",
+                      snapshot.snapshot_id, expected, rows, snapshot.summary.at(commit::kSummaryRanges)));
   }
   return Ok();
 }
