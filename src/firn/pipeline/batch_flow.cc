@@ -263,7 +263,13 @@ Status BatchFlow::Await(int64_t bound_ms, bool all) {
 Status BatchFlow::DiscardFilling() {
   FIRN_TRY(Cut({.all = true, .targets = {}, .pause = true}));
   tables_.DiscardCarry();
+  read_is_ahead_ = true;
   return Ok();
+}
+
+void BatchFlow::Resume(bool drop_waiting) {
+  if (drop_waiting) read_is_ahead_ = false;
+  lanes_.Resume(drop_waiting);
 }
 
 // --- partitions

@@ -60,10 +60,13 @@ class BatchFlow {
   /// opened or changed either.
   Status Await(int64_t bound_ms, bool all = false);
   bool AnyInFlight() const { return tables_.AnyInFlight(); }
-  /// Cuts everything, pauses, and drops it: it is read again.
+  /// Cuts everything, pauses, and drops it: it is read again. Until the lanes go on from the tables'
+  /// positions (Resume with drop_waiting) the read is ahead of what was dropped, and nothing may be
+  /// committed: it would move positions over what is missing.
   Status DiscardFilling();
+  bool read_is_ahead() const { return read_is_ahead_; }
   void DiscardCarry() { tables_.DiscardCarry(); }
-  void Resume(bool drop_waiting) { lanes_.Resume(drop_waiting); }
+  void Resume(bool drop_waiting);
   /// At a clean stop, when nothing is in flight: the lower bound, at once.
   Status StoreBound();
 
@@ -125,6 +128,7 @@ class BatchFlow {
   record::Positions started_;  ///< partitions that are ours, where each was started or sought to last
   std::optional<commit::FenceMismatch> refused_;
   bool held_ = false;
+  bool read_is_ahead_ = false;
 };
 
 }  // namespace firn::pipeline

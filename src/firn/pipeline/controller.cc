@@ -275,14 +275,14 @@ Patience Controller::UntilAborted() {
 Status Controller::OnRevoked(const source::PartitionsRevoked& revoked) {
   FIRN_TRY(flow_->Cut({.all = true, .targets = {}, .pause = true}));
   const std::vector<TableRun*> touched = flow_->tables().Touching(revoked.partitions);
-  if (!revoked.lost && !read_is_ahead_ && !touched.empty()) {
+  if (!revoked.lost && !flow_->read_is_ahead() && !touched.empty()) {
     FIRN_TRY(flow_->Await(kRevokeBoundMs));
     FIRN_TRY(flow_->SubmitAll());
     FIRN_TRY(flow_->Await(kRevokeBoundMs));
   }
   // A batch in flight beyond the bound may still land: then the fence tells the next owner.
   const bool discarded =
-      read_is_ahead_ || std::ranges::any_of(touched, [this](const TableRun* table) {
+      flow_->read_is_ahead() || std::ranges::any_of(touched, [this](const TableRun* table) {
         return table->in_flight() || !table->carry().taken.empty() || flow_->refused().has_value();
       });
   metrics_.Rebalanced();
@@ -317,7 +317,6 @@ Status Controller::Resync() {
     FIRN_ASSIGN(auto positions, PlanReading(partitions));
     FIRN_TRY(source_->Seek(positions));
   }
-  read_is_ahead_ = false;
   flow_->Resume(/*drop_waiting=*/true);
   return Ok();
 }
@@ -331,7 +330,6 @@ Status Controller::ServeRefusal() {
   obs::Log(obs::Level::kWarning, "another process moved a partition; reading again from the table",
            {{"pipeline", config_.id}, {"partition", fence->ToString()}});
   const int64_t until_ns = clock_.MonotonicNs() + kRefusedGraceMs * kNsPerMs;
-  read_is_ahead_ = true;
   FIRN_TRY(flow_->DiscardFilling());
   while (clock_.MonotonicNs() < until_ns && !abort_.stop_requested()) {
     FIRN_ASSIGN(auto events, source_->PollControl(kControlPollMs));

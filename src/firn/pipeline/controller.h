@@ -88,9 +88,6 @@ class Controller {
 
   ReadGoal goal_;     ///< of bounded runs
   int refusals_ = 0;  ///< times the fence refused partitions of ours since the last assignment
-  /// Rows were thrown away and the read is not yet back where the tables stand: nothing that is filled now
-  /// may be committed, it would move positions over what is missing.
-  bool read_is_ahead_ = false;
   int64_t next_lag_ns_ = 0;
 };
 
