@@ -1,41 +1,26 @@
 // Avro container files as sources read them: records, then an end or an error that names the file, and the
 // same records when reading is broken off after each batch.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "firn/decode/avro/container_format.h"
+#include "firn/store/bytes_object.h"
 
 namespace {
 
 using namespace firn;  // NOLINT(google-build-using-namespace)
-
-class BytesObject final : public store::RandomAccessObject {
- public:
-  explicit BytesObject(std::string_view bytes) : bytes_(bytes) {}
-  int64_t size_bytes() const override { return static_cast<int64_t>(bytes_.size()); }
-  Result<int64_t> ReadAt(int64_t offset, int64_t length, void* out) override {
-    const int64_t got = std::max<int64_t>(0, std::min(length, size_bytes() - offset));
-    if (got > 0) std::memcpy(out, bytes_.data() + offset, static_cast<size_t>(got));
-    return got;
-  }
-
- private:
-  std::string_view bytes_;
-};
 
 constexpr size_t kMaxRecords = 5000;
 
 /// All records, one after the other with their lengths; `step` at a time.
 std::string ReadAll(std::string_view bytes, size_t step, bool reopen, bool* good) {
   const auto format = decode::MakeAvroContainerFormat();
-  const auto object = std::make_shared<BytesObject>(bytes);
+  const auto object = std::make_shared<store::BytesObject>(std::string(bytes));
   std::string all;
   record::FilePosition at;
   *good = true;

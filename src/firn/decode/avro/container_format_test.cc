@@ -2,34 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "firn/avro/container.h"
 #include "firn/decode/avro/avro_test_support.h"
 #include "firn/iceberg/scan/row_json.h"
+#include "firn/store/bytes_object.h"
 
 namespace firn::decode::testing {
 namespace {
 
-class BytesObject final : public store::RandomAccessObject {
- public:
-  explicit BytesObject(std::string bytes) : bytes_(std::move(bytes)) {}
-  int64_t size_bytes() const override { return static_cast<int64_t>(bytes_.size()); }
-  Result<int64_t> ReadAt(int64_t offset, int64_t length, void* out) override {
-    const int64_t got = std::max<int64_t>(0, std::min(length, size_bytes() - offset));
-    std::memcpy(out, bytes_.data() + offset, static_cast<size_t>(got));
-    return got;
-  }
-
- private:
-  std::string bytes_;
-};
-
 Result<std::unique_ptr<record::FileReader>> Open(const std::string& bytes,
                                                  const record::FilePosition& start = {}) {
-  return MakeAvroContainerFormat()->Open("file:///f.avro", std::make_shared<BytesObject>(bytes), nullptr,
-                                         start);
+  return MakeAvroContainerFormat()->Open("file:///f.avro", std::make_shared<store::BytesObject>(bytes),
+                                         nullptr, start);
 }
 
 struct Contents {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,27 +9,13 @@
 
 #include "firn/decode/decode_test_support.h"
 #include "firn/decode/parquet/parquet_format.h"
+#include "firn/store/bytes_object.h"
 
 namespace firn::decode::testing {
 
-/// A file's bytes.
-class BytesObject : public store::RandomAccessObject {
- public:
-  explicit BytesObject(std::string bytes) : bytes_(std::move(bytes)) {}
-  int64_t size_bytes() const override { return static_cast<int64_t>(bytes_.size()); }
-  Result<int64_t> ReadAt(int64_t offset, int64_t length, void* out) override {
-    const int64_t count = std::clamp<int64_t>(size_bytes() - offset, 0, length);
-    if (count > 0) std::memcpy(out, bytes_.data() + offset, static_cast<size_t>(count));
-    return count;
-  }
-
- private:
-  const std::string bytes_;
-};
-
 inline Result<std::unique_ptr<record::FileReader>> OpenParquet(const std::string& bytes, int64_t start = 0) {
-  return MakeParquetFormat()->Open("memory://b/f.parquet", std::make_shared<BytesObject>(bytes), nullptr,
-                                   {.record = start});
+  return MakeParquetFormat()->Open("memory://b/f.parquet", std::make_shared<store::BytesObject>(bytes),
+                                   nullptr, {.record = start});
 }
 
 /// All rows from `start` on, as batches of at most `most` records.

@@ -1,26 +1,13 @@
 #include "firn/source/files/files_ahead.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
+
+#include "firn/store/bytes_object.h"
 
 namespace firn::source::files {
 
 namespace {
-
-class BytesInMemory final : public store::RandomAccessObject {
- public:
-  explicit BytesInMemory(std::string bytes) : bytes_(std::move(bytes)) {}
-  int64_t size_bytes() const override { return static_cast<int64_t>(bytes_.size()); }
-  Result<int64_t> ReadAt(int64_t offset, int64_t length, void* out) override {
-    const int64_t count = std::clamp<int64_t>(size_bytes() - offset, 0, length);
-    if (count > 0) std::memcpy(out, bytes_.data() + offset, static_cast<size_t>(count));
-    return count;
-  }
-
- private:
-  const std::string bytes_;
-};
 
 // Of another size it is another file by now, for which no memory was set aside.
 std::optional<FetchedFile> FetchWhole(store::Store& store, const std::string& location, int64_t size_bytes) {
@@ -31,7 +18,7 @@ std::optional<FetchedFile> FetchWhole(store::Store& store, const std::string& lo
   if (!got.ok() || *got != size_bytes) return std::nullopt;
   Result<store::ObjectInfo> after = store.Head(location);
   if (!after.ok()) return std::nullopt;
-  return FetchedFile{std::make_shared<BytesInMemory>(std::move(bytes)), *std::move(after)};
+  return FetchedFile{std::make_shared<store::BytesObject>(std::move(bytes)), *std::move(after)};
 }
 
 }  // namespace
