@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "firn/cli/arguments.h"
 #include "firn/cli/json_output.h"
 #include "firn/cli/services.h"
 #include "firn/cli/text_table.h"
@@ -105,6 +106,14 @@ Result<PlannedPositions> Plan(Context& context, const ChosenPipeline& chosen,
 }
 
 }  // namespace
+
+void OrderOptions::Declare(Arguments& arguments) {
+  arguments.Option("--topic", topics, "Only partitions of this topic; may be repeated")
+      .Value("TOPIC")
+      .Repeated();
+  arguments.Flag("--yes", yes, "Do it; without, only show what would change");
+  arguments.Flag("--json", json, "For programs");
+}
 
 Result<std::pair<record::SourcePartition, int64_t>> ParseOffsetArgument(std::string_view text) {
   const size_t equals = text.rfind('=');

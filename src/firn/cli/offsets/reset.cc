@@ -28,11 +28,7 @@ class OffsetsReset final : public Command {
                 "latest: behind the last")
         .Value("start|earliest|latest")
         .Default(to_);
-    arguments.Option("--topic", topics_, "Only partitions of this topic; may be repeated")
-        .Value("TOPIC")
-        .Repeated();
-    arguments.Flag("--yes", order_.yes, "Do it; without, only show what would change");
-    arguments.Flag("--json", order_.json, "For programs");
+    order_.Declare(arguments);
   }
 
   Result<ExitCode> Run(Context& context) override {
@@ -47,7 +43,7 @@ class OffsetsReset final : public Command {
     }
     PositionTarget target;
     target.kind = kind->second;
-    target.topics = topics_;
+    target.topics = order_.topics;
     target.said = fmt::format("offsets reset --to {}", to_);
     FIRN_ASSIGN(const ChosenPipeline chosen, access_.Choose(context));
     return GiveOrder(context, chosen, target, order_);
@@ -56,7 +52,6 @@ class OffsetsReset final : public Command {
  private:
   PipelineAccess access_;
   std::string to_ = "start";
-  std::vector<std::string> topics_;
   OrderOptions order_;
 };
 

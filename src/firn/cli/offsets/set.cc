@@ -33,11 +33,7 @@ class OffsetsSet final : public Command {
                 "newest "
                 "commit that is left in the table ended, so that what was rolled back is read again")
         .Value("recorded|history");
-    arguments.Option("--topic", topics_, "Only partitions of this topic; may be repeated")
-        .Value("TOPIC")
-        .Repeated();
-    arguments.Flag("--yes", order_.yes, "Do it; without, only show what would change");
-    arguments.Flag("--json", order_.json, "For programs");
+    order_.Declare(arguments);
   }
 
   Result<ExitCode> Run(Context& context) override {
@@ -55,7 +51,7 @@ class OffsetsSet final : public Command {
           .WithRemedy("One of --offset, --time, --group and --to.");
     }
     PositionTarget target;
-    target.topics = topics_;
+    target.topics = order_.topics;
     if (!offsets_.empty()) return ByOffsets(std::move(target));
     if (!time_.empty()) {
       target.kind = PositionTarget::Kind::kTime;
@@ -99,7 +95,6 @@ class OffsetsSet final : public Command {
   std::string time_;
   std::string group_;
   std::string to_;
-  std::vector<std::string> topics_;
   OrderOptions order_;
 };
 
