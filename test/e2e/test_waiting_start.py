@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from firn import start_firn, wait_until
+from http_server import HttpServer, QuietHandler
 from kafka_broker import free_port
 
 
-class FakeCatalog:
+class FakeCatalog(HttpServer):
     """Answers everything with one status, and counts how often it was asked."""
 
     def __init__(self):
         self.status, self.asked = 503, 0
         fake = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 fake.asked += 1
                 body = json.dumps({"error": {"message": "said so", "type": "Exception", "code": fake.status}}).encode()
@@ -32,21 +31,7 @@ class FakeCatalog:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_):
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.uri = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(Handler)
 
 
 def config_of(folder: Path, catalog: str, port: int) -> Path:

@@ -6,10 +6,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import threading
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from http_server import HttpServer, QuietHandler
 
 UNSIGNED = "UNSIGNED-PAYLOAD"
 
@@ -43,13 +43,13 @@ def sign(s3, method: str, uri: str, headers: dict[str, list[str]]) -> dict[str, 
     return out
 
 
-class SigningCatalog:
+class SigningCatalog(HttpServer):
     def __init__(self, s3):
         self.asked: list[dict] = []
         self.refuse = False
         catalog = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_POST(self):
                 ask = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 catalog.asked.append(ask)
@@ -65,18 +65,4 @@ class SigningCatalog:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_):
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(Handler)

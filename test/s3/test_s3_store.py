@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from http_server import HttpServer, QuietHandler
 from s3_driver import S3Driver
 from s3_server import Answer, Proxy, no_keys, s3_error, throttle
 
@@ -260,7 +260,7 @@ def test_keys_that_end_and_cannot_be_replaced_fail_the_object_and_leave_no_parts
     assert s3.keys(bucket) == [] and s3.open_uploads(bucket) == []
 
 
-class FakeAws:
+class FakeAws(HttpServer):
     """STS, the metadata service of instances and the endpoint of containers on one port; all give the server's own keys."""
 
     def __init__(self, s3):
@@ -277,7 +277,7 @@ class FakeAws:
                 f"<SessionToken></SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></{action}Result></{action}Response>"
             )
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def reply(self, status: int, text: str) -> None:
                 self.send_response_only(status)
                 self.send_header("Content-Length", str(len(text)))
@@ -301,21 +301,7 @@ class FakeAws:
                 fake.asked.append("POST " + body)
                 self.reply(200, sts("AssumeRoleWithWebIdentity" if "WebIdentity" in body else "AssumeRole"))
 
-            def log_message(self, *_):
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(Handler)
 
 
 def test_keys_of_every_source_work(s3, bucket, tmp_path):
@@ -327,17 +313,17 @@ def test_keys_of_every_source_work(s3, bucket, tmp_path):
     nothing = no_keys(tmp_path)
     with FakeAws(s3) as aws:
         sources = {
-            "instance": ({**nothing, "AWS_EC2_METADATA_DISABLED": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": aws.url}, "/security-credentials/node"),
+            "instance": ({**nothing, "AWS_EC2_METADATA_DISABLED": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": aws.uri}, "/security-credentials/node"),
             "container": (
-                {**nothing, "AWS_CONTAINER_CREDENTIALS_FULL_URI": aws.url + "/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN": "container-token"},
+                {**nothing, "AWS_CONTAINER_CREDENTIALS_FULL_URI": aws.uri + "/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN": "container-token"},
                 "GET /container",
             ),
             "web identity": (
-                {**nothing, "AWS_WEB_IDENTITY_TOKEN_FILE": str(tmp_path / "token"), "AWS_ROLE_ARN": "arn:r", "AWS_ENDPOINT_URL_STS": aws.url},
+                {**nothing, "AWS_WEB_IDENTITY_TOKEN_FILE": str(tmp_path / "token"), "AWS_ROLE_ARN": "arn:r", "AWS_ENDPOINT_URL_STS": aws.uri},
                 "WebIdentityToken=jwt",
             ),
             "role": (
-                {**nothing, "AWS_CONFIG_FILE": str(tmp_path / "config"), "AWS_PROFILE": "job", "AWS_ENDPOINT_URL_STS": aws.url},
+                {**nothing, "AWS_CONFIG_FILE": str(tmp_path / "config"), "AWS_PROFILE": "job", "AWS_ENDPOINT_URL_STS": aws.uri},
                 "Action=AssumeRole",
             ),
         }
@@ -352,7 +338,7 @@ def test_catalog_signs_in_our_place(s3, bucket):
     from signing_catalog import SigningCatalog
 
     with SigningCatalog(s3) as catalog:
-        properties = {"s3.remote-signing-enabled": "true", "s3.signer.uri": catalog.url, "s3.signer.endpoint": "v1/sign"}
+        properties = {"s3.remote-signing-enabled": "true", "s3.signer.uri": catalog.uri, "s3.signer.endpoint": "v1/sign"}
         with driver(s3, environment=no_keys(s3.folder), **properties) as store:
             assert store.put(f"s3://{bucket}/day=1/small", 10) == {"ok": True}
             assert store.put(f"s3://{bucket}/big", 12 * MIB) == {"ok": True}

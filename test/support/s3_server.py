@@ -15,9 +15,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from http_server import HttpServer, QuietHandler
 from kafka_broker import DEPS, die_with_parent, free_port
 
 BINARY = DEPS / "versitygw" / "versitygw"
@@ -171,7 +171,7 @@ class Answer:
 Judge = Callable[[Seen], Answer | None]
 
 
-class Proxy:
+class Proxy(HttpServer):
     """Stands before a server on a port of its own. `before` may answer in its place, `after` in place of its answer (which then took effect)."""
 
     def __init__(self, target: str, before: Judge | None = None, after: Judge | None = None):
@@ -180,7 +180,7 @@ class Proxy:
         host, port = target.removeprefix("http://").split(":")
         proxy, lock = self, threading.Lock()
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
 
             def handle_any(self):
@@ -224,22 +224,8 @@ class Proxy:
 
             do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any
 
-            def log_message(self, *_):
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
-
-    def __enter__(self) -> Proxy:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(Handler)
+        self.endpoint = self.uri
 
     def count(self, method: str, part: str = "") -> int:
         return sum(one.method == method and part in one.path for one in self.seen)
