@@ -30,6 +30,14 @@ def broker(tmp_path_factory):
 
 
 @pytest.fixture
+def topic(broker, request):
+    """A topic of one test alone, with two partitions or as many as PARTITIONS of the test's module says."""
+    name = request.node.name.replace("[", "-").replace("]", "")
+    broker.create_topic(name, partitions=getattr(request.module, "PARTITIONS", 2))
+    return name
+
+
+@pytest.fixture
 def own_broker(tmp_path):
     """A broker for one test alone, which may stop, pause or kill it."""
     from kafka_broker import Broker

@@ -5,20 +5,12 @@ from __future__ import annotations
 import json
 import time
 
-import pytest
 from firn import firn, start_firn
 from pipelines import orders, pipeline
 
 TABLE = "shop.orders"
 STRICT = "[{name: id, type: long}, {name: text, type: string}, {name: size, type: int}]"
 MENDED = "[{name: id, type: long}, {name: text, type: string}, {name: size, type: int, from: no_such_field}]"
-
-
-@pytest.fixture
-def topic(broker, request):
-    name = request.node.name.replace("[", "-").replace("]", "")
-    broker.create_topic(name, partitions=2)
-    return name
 
 
 def bad(first: int, count: int) -> list[str]:

@@ -14,14 +14,7 @@ from pipelines import orders, pipeline
 from readers import assert_same_rows
 
 TABLE = "shop.orders"
-
-
-@pytest.fixture
-def topic(broker, request):
-    """A topic of this test's own with four partitions."""
-    name = request.node.name.replace("[", "-").replace("]", "")
-    broker.create_topic(name, partitions=4)
-    return name
+PARTITIONS = 4  # of each test's topic
 
 
 def ids(lake) -> list[int]:

@@ -5,19 +5,11 @@ from __future__ import annotations
 import json
 import time
 
-import pytest
 from confluent_kafka import Consumer, TopicPartition
 from firn import firn, start_firn, wait_until
 from pipelines import orders, pipeline
 
 TABLE = "shop.orders"
-
-
-@pytest.fixture
-def topic(broker, request):
-    name = request.node.name.replace("[", "-").replace("]", "")
-    broker.create_topic(name, partitions=2)
-    return name
 
 
 def ids(lake) -> list[int]:

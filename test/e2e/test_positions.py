@@ -12,13 +12,6 @@ from pipelines import orders, pipeline
 TABLE = "shop.orders"
 
 
-@pytest.fixture
-def topic(broker, request):
-    name = request.node.name.replace("[", "-").replace("]", "")
-    broker.create_topic(name, partitions=2)
-    return name
-
-
 def ids(lake) -> list[int]:
     return sorted(lake.read(TABLE).column("id").to_pylist())
 

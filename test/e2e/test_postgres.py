@@ -12,14 +12,8 @@ from postgres_lake import PostgresLake
 from tcp_proxy import TcpProxy
 
 TABLE = "shop.orders"
+PARTITIONS = 4  # of each test's topic
 SWAP = b"UPDATE iceberg_tables SET metadata_location"
-
-
-@pytest.fixture
-def topic(broker, request):
-    name = request.node.name.replace("[", "-").replace("]", "")
-    broker.create_topic(name, partitions=4)
-    return name
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import fastavro
-import pytest
 from firn import firn, start_firn, wait_until
 from schema_registry import SchemaRegistry, frame
 
@@ -20,12 +19,7 @@ EVENT = {
     ],
 }
 COLUMNS = "[{name: id, type: long}]"
-
-
-@pytest.fixture
-def topic(broker, request):
-    broker.create_topic(request.node.name, partitions=1)
-    return request.node.name
+PARTITIONS = 1  # of each test's topic
 
 
 def from_files(lake, path: Path, decode: str, tables: str) -> Path:

@@ -5,18 +5,10 @@ from __future__ import annotations
 import json
 
 import pyarrow as pa
-import pytest
 from firn import firn
 from pipelines import orders, pipeline
 
 TABLE = "shop.orders"
-
-
-@pytest.fixture
-def topic(broker, request):
-    name = request.node.name.replace("[", "-").replace("]", "")
-    broker.create_topic(name, partitions=2)
-    return name
 
 
 def verify(config, *more, table: str = "lake." + TABLE) -> tuple[int, dict]:
