@@ -47,6 +47,7 @@ struct BoundSchema {
   std::vector<record::RefusedChange> refused;  ///< changes that route/ found impossible: not asked for again
   std::string target_table;                    ///< for dead letters
   bool dead_letter_tombstones = false;         ///< false: skipped and counted
+  int64_t max_record_bytes = INT64_MAX;        ///< key and value; a larger record is a bad one
   /// Keys: a record that is one plain value rather than fields goes to this column; where it is empty such a
   /// record is bad.
   std::string scalar_column;

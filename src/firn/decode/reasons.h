@@ -8,6 +8,8 @@ namespace firn::decode::reason {
 
 inline constexpr std::string_view kEmptyValue = "empty_value";  ///< no bytes, or only white space
 inline constexpr std::string_view kTombstone = "tombstone";  ///< a null value, where those are dead letters
+inline constexpr std::string_view kRecordTooLong =
+    "record_too_long";  ///< longer than max_record_bytes (of the pipeline, or of a CSV file)
 inline constexpr std::string_view kInvalidUtf8 = "invalid_utf8";
 inline constexpr std::string_view kMalformedJson = "malformed_json";  ///< not JSON, or nested too deeply
 inline constexpr std::string_view kNotAnObject = "not_an_object";     ///< JSON, but no object at the top
@@ -40,7 +42,6 @@ inline constexpr std::string_view kMalformedCsv =
     "malformed_csv";  ///< text behind a closing quote, or two records in a message
 inline constexpr std::string_view kUnclosedQuote = "unclosed_quote";
 inline constexpr std::string_view kRaggedRow = "ragged_row";  ///< not as many fields as there are columns
-inline constexpr std::string_view kRecordTooLong = "record_too_long";
 inline constexpr std::string_view kBadHeader = "bad_header";  ///< of a file: every record of it
 
 }  // namespace firn::decode::reason

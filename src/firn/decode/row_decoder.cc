@@ -21,25 +21,8 @@ using record::RawBatch;
 
 record::DeadLetter MakeDeadLetter(const RawBatch& raw, size_t i, std::string_view target_table,
                                   const Failure& failure) {
-  record::DeadLetter letter;
-  letter.partition = raw.partition;
-  letter.offset = raw.offsets[i];
-  letter.timestamp_ms = raw.timestamps_ms[i];
-  if (raw.file != nullptr) {
-    letter.file = raw.file->location;
-    if (i < raw.lines.size()) letter.line = raw.lines[i];
-  }
+  record::DeadLetter letter = record::LetterOf(raw, i);
   letter.target_table = target_table;
-  if (!raw.keys[i].is_null()) letter.key = std::string(raw.key(i));
-  if (!raw.values[i].is_null()) letter.value = std::string(raw.value(i));
-  const auto by_record = [](const RawBatch::Header& header, size_t record) { return header.record < record; };
-  auto header = std::lower_bound(raw.headers.begin(), raw.headers.end(), i, by_record);
-  for (; header != raw.headers.end() && header->record == i; ++header) {
-    std::optional<std::string> value;
-    if (!header->value.is_null())
-      value = std::string(raw.arena.View(header->value.begin, header->value.length));
-    letter.headers.emplace_back(raw.arena.View(header->name.begin, header->name.length), std::move(value));
-  }
   letter.stage = "decode";
   letter.reason = failure.reason;
   letter.message = failure.message;
@@ -94,6 +77,10 @@ class RowDecoder : public Decoder {
       DecodeTombstone(raw, i, result);
       return true;
     }
+    if (IsTooLong(raw, i)) {
+      AddDeadLetter(raw, i, TooLong(raw, i), result);
+      return true;
+    }
     switch (reader_->Read(raw, i)) {
       case RowOutcome::kRow:
         result.counters.unknown_fields_ignored += reader_->unknown_fields_ignored();
@@ -113,6 +100,15 @@ class RowDecoder : public Decoder {
 
   bool IsTombstone(const RawBatch& raw, size_t i) const {
     return raw.values[i].is_null() && !reader_->takes_null();
+  }
+
+  bool IsTooLong(const RawBatch& raw, size_t i) const {
+    return record::RecordBytes(raw, i) > bound().max_record_bytes;
+  }
+
+  Failure TooLong(const RawBatch& raw, size_t i) const {
+    return {reason::kRecordTooLong, fmt::format("the record has {} bytes, max_record_bytes is {}",
+                                                record::RecordBytes(raw, i), bound().max_record_bytes)};
   }
 
   void DecodeTombstone(const RawBatch& raw, size_t i, DecodeResult& result) const {
@@ -142,7 +138,7 @@ class RowDecoder : public Decoder {
     ChangeCollector changes(reader_->field_count(), bound().max_columns);
     const int64_t rows = root().length();
     for (size_t i = from; i < raw.size(); ++i) {
-      if (IsTombstone(raw, i)) continue;
+      if (IsTombstone(raw, i) || IsTooLong(raw, i)) continue;
       // A record that does not fit any more is a dead letter or the reason of the next delta: when the rest
       // is decoded.
       if (reader_->Read(raw, i) == RowOutcome::kNeedsChange) static_cast<void>(changes.Add(reader_->needs()));

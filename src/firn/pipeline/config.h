@@ -81,6 +81,7 @@ struct PipelineConfig {
   CommitConfig commit;                                            ///< of each table
   BadRecordPolicy on_bad_record = BadRecordPolicy::kDeadLetter;
   TombstonePolicy tombstones = TombstonePolicy::kSkip;
+  int64_t max_record_bytes = int64_t{64} << 20;  ///< key and value
   OnDataLoss on_data_loss = OnDataLoss::kFail;
   bool bounded = false;  ///< the source ends by itself: the run is over when it is caught up
   DeadLetterConfig dead_letters;

@@ -60,6 +60,7 @@ void FileBuilder::AddPipeline(const Node::Entry& entry, PipelineFields fields) {
   config.commit = fields.commit;
   config.on_bad_record = fields.on_bad_record;
   config.tombstones = fields.tombstones;
+  config.max_record_bytes = fields.max_record_bytes;
   TakeTables(entry.value, fields, config);
   TakeDeadLetters(entry.value, fields, config);
   CheckIdentity(entry, fields.id.has_value(), config);

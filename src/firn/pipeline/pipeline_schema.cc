@@ -15,6 +15,7 @@ namespace {
 using config::Node;
 using config::Problems;
 
+constexpr int64_t kMaxRecordBytes = int64_t{512} << 20;
 constexpr int64_t kMinMemoryBytes = int64_t{128} << 20;
 
 /// `127.0.0.1:8321`, `[::1]:8321`, `localhost:0`.
@@ -155,6 +156,9 @@ config::Schema<PipelineFields> PipelineSchema(const Plugins& plugins) {
              config::Choice<TombstonePolicy>(
                  {{"skip", TombstonePolicy::kSkip}, {"dead_letter", TombstonePolicy::kDeadLetter}}),
              "A record without a value: skipped and counted, or a dead letter.")
+      .Field("max_record_bytes", &PipelineFields::max_record_bytes,
+             config::Bytes({.min = 1024, .max = kMaxRecordBytes}),
+             "A record whose key and value are longer is a bad record (`record_too_long`).")
       .Field("dead_letters", &PipelineFields::dead_letters, config::Object(DeadLetterSchema()),
              "The table of bad records.")
       .ExactlyOneOf({"table", "tables"});

@@ -46,6 +46,7 @@ struct PipelineFields {
   CommitConfig commit;
   BadRecordPolicy on_bad_record = BadRecordPolicy::kDeadLetter;
   TombstonePolicy tombstones = TombstonePolicy::kSkip;
+  int64_t max_record_bytes = PipelineConfig{}.max_record_bytes;
   DeadLetterFields dead_letters;
 };
 

@@ -11,23 +11,7 @@ namespace {
 constexpr size_t kMaxRemembered = 10'000;
 
 record::DeadLetter Letter(const record::RawBatch& raw, size_t record, const route::NotRouted& why) {
-  record::DeadLetter letter;
-  letter.partition = raw.partition;
-  letter.offset = raw.offsets[record];
-  letter.timestamp_ms = raw.timestamps_ms[record];
-  if (raw.file != nullptr) {
-    letter.file = raw.file->location;
-    if (record < raw.lines.size()) letter.line = raw.lines[record];
-  }
-  if (!raw.keys[record].is_null()) letter.key = std::string(raw.key(record));
-  if (!raw.values[record].is_null()) letter.value = std::string(raw.value(record));
-  auto header_at = std::ranges::lower_bound(raw.headers, record, {}, &record::RawBatch::Header::record);
-  for (; header_at != raw.headers.end() && header_at->record == record; ++header_at) {
-    const record::RawBatch::Header& header = *header_at;
-    std::optional<std::string> value;
-    if (!header.value.is_null()) value = std::string(raw.arena.View(header.value.begin, header.value.length));
-    letter.headers.emplace_back(raw.arena.View(header.name.begin, header.name.length), std::move(value));
-  }
+  record::DeadLetter letter = record::LetterOf(raw, record);
   letter.stage = "route";
   letter.reason = why.reason;
   letter.message = why.message;

@@ -123,6 +123,7 @@ Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const Table
     bound.name_mapping = *mapping;
   bound.target_table = own.name.ToString();
   bound.dead_letter_tombstones = config.tombstones == TombstonePolicy::kDeadLetter;
+  bound.max_record_bytes = config.max_record_bytes;
   bound.pool = pool;
   for (const ColumnConfig& column : own.columns) {
     const NestedField* field = bound.schema->as_struct()->FindField(column.name);

@@ -43,6 +43,11 @@ int64_t PayloadBytes(const RawBatch& batch) {
   return arena + arrow::util::ReferencedBufferSize(*batch.rows).ValueOr(0);
 }
 
+int64_t RecordBytes(const RawBatch& batch, size_t i) {
+  const auto bytes = [](const Slice& slice) { return slice.is_null() ? 0 : int64_t{slice.length}; };
+  return bytes(batch.keys[i]) + bytes(batch.values[i]);
+}
+
 RawBatch RecordCopier::Empty() const {
   RawBatch empty;
   empty.partition = from_.partition;

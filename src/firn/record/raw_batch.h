@@ -85,6 +85,8 @@ struct RawBatch {
 
 /// What the records' own bytes take: of the arena, or of the rows.
 int64_t PayloadBytes(const RawBatch& batch);
+/// Key and value of record `i`; 0 in a batch with `rows`.
+int64_t RecordBytes(const RawBatch& batch, size_t i);
 
 /// Copies single records of a batch into others. Records must be copied in ascending order. Not for batches
 /// with `rows`.

@@ -248,5 +248,19 @@ TEST(JsonDecoderTest, UuidAndBytes) {
   EXPECT_EQ(Bad(Primitive("fixed[3]"), "\"YWI=\""), "out_of_range");
 }
 
+TEST(JsonDecoderTest, ARecordThatIsTooLongIsNotLookedAt) {
+  BoundSchema bound = testing::Bound({Field(1, "c", Primitive("string"))});
+  bound.evolution = Evolution::kAdd;
+  bound.max_record_bytes = 20;  // with the key, which has four
+  const DecodeResult result =
+      DecodeAll(bound, {R"({"c":"12345678"})", R"({"c":"123456789"})", R"({"d":"12345678901"})"});
+  EXPECT_EQ(result.consumed, 3U);
+  EXPECT_EQ(Rows(result), std::vector<std::string>{"12345678"});
+  ASSERT_EQ(result.dead_letters.size(), 2U);
+  EXPECT_EQ(result.dead_letters[0].reason, "record_too_long");
+  EXPECT_EQ(result.dead_letters[0].message, "the record has 21 bytes, max_record_bytes is 20");
+  EXPECT_EQ(result.dead_letters[0].value, R"({"c":"123456789"})");
+}
+
 }  // namespace
 }  // namespace firn::decode
