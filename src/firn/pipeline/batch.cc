@@ -8,13 +8,24 @@
 
 namespace firn::pipeline {
 
+namespace {
+
+constexpr int64_t kLetterShare = 16;  // of the memory limit
+constexpr int64_t kMaxLetterBytes = int64_t{64} << 20;
+
+}  // namespace
+
+int64_t MaxLetterBytes(const runtime::MemoryBudget& memory) {
+  return std::min(kMaxLetterBytes, memory.limit_bytes() / kLetterShare);
+}
+
 Status BatchPart::Merge(BatchPart&& other) {
   for (const auto& [partition, range] : other.taken) FIRN_TRY(commit::JoinTaken(taken, partition, range));
   unsettled.merge(other.unsettled);
   std::ranges::move(other.writers, std::back_inserter(writers));
   std::ranges::move(other.dead_letters, std::back_inserter(dead_letters));
   if (store == nullptr) store = std::move(other.store);
-  dead_letter_bytes += other.dead_letter_bytes;
+  dead_letter_memory.Merge(std::move(other.dead_letter_memory));
   records += other.records;
   rows += other.rows;
   input_bytes += other.input_bytes;

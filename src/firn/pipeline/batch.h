@@ -10,9 +10,14 @@
 #include "firn/base/result.h"
 #include "firn/record/dead_letter.h"
 #include "firn/record/position.h"
+#include "firn/runtime/memory_budget.h"
 #include "firn/write/writer.h"
 
 namespace firn::pipeline {
+
+/// What the dead letters of one batch of a table may take: one batch commits them while the next one fills.
+/// With so many a batch is due, and lanes wait for its cut.
+int64_t MaxLetterBytes(const runtime::MemoryBudget& memory);
 
 /// What one lane filled for one table since the last cut: where it took records, writers that hold the rows
 /// (one, or one more for each schema change in between), and what did not become rows. Move-only; ends by
@@ -27,8 +32,8 @@ struct BatchPart {
   std::vector<std::unique_ptr<write::TableWriter>> writers;
   std::shared_ptr<store::Store> store;  ///< where the writers write; null without writers
   std::vector<record::DeadLetter> dead_letters;
-  int64_t dead_letter_bytes = 0;
-  int64_t records = 0;  ///< taken from the source, whatever became of them
+  runtime::Reservation dead_letter_memory;  ///< of the process's budget
+  int64_t records = 0;                      ///< taken from the source, whatever became of them
   int64_t rows = 0;
   int64_t input_bytes = 0;
   int64_t bad_records = 0;  ///< dead letters and skipped ones

@@ -18,6 +18,19 @@ namespace firn::pipeline {
 namespace {
 
 constexpr int kMaxRounds = 10;
+constexpr size_t kMaxRowsAtOnce = 10'000;
+constexpr size_t kMaxBytesAtOnce = size_t{4} << 20;
+
+/// How many of the first letters become rows together: they take their memory once more.
+size_t RowsAtOnce(std::span<const record::DeadLetter* const> letters) {
+  size_t bytes = 0;
+  size_t count = 0;
+  while (count < std::min(letters.size(), kMaxRowsAtOnce) && bytes < kMaxBytesAtOnce) {
+    const record::DeadLetter& letter = *letters[count++];
+    bytes += (letter.key ? letter.key->size() : 0) + (letter.value ? letter.value->size() : 0);
+  }
+  return count;
+}
 
 Error OutcomeError(const commit::CommitOutcome& outcome) {
   if (const auto* rejected = std::get_if<commit::Rejected>(&outcome)) return rejected->error;
@@ -82,7 +95,9 @@ Result<commit::Committer*> DeadLetterSink::CommitterOf(const std::string& id) {
 Result<std::vector<iceberg::DataFile>> DeadLetterSink::StageRows(
     const std::vector<record::DeadLetter>& letters) {
   FIRN_ASSIGN(const auto table, Load());
-  return WriteFiles(table, letters);
+  std::vector<const record::DeadLetter*> all;
+  for (const record::DeadLetter& letter : letters) all.push_back(&letter);
+  return WriteFiles(table, all);
 }
 
 // A table that a former version made has fewer columns.
@@ -110,7 +125,7 @@ Result<commit::TableBatch> DeadLetterSink::Stage(const std::string& letters_id,
                                                  const record::PositionRanges& ranges) {
   FIRN_ASSIGN(auto table, catalog_->LoadTable(Identifier(config_.table)));
   FIRN_ASSIGN(auto progress, commit::FindProgress(*table.metadata, letters_id, iceberg::kMainBranch));
-  std::vector<record::DeadLetter> missing;
+  std::vector<const record::DeadLetter*> missing;
   commit::TableBatch batch;
   for (const record::DeadLetter& letter : letters) {
     int64_t at = letter.offset;
@@ -124,7 +139,7 @@ Result<commit::TableBatch> DeadLetterSink::Stage(const std::string& letters_id,
     if (auto source = ranges.find(letter.partition); inserted && source != ranges.end())
       range->second.identity = source->second.identity;
     range->second.to = letter.offset + 1;
-    missing.push_back(letter);
+    missing.push_back(&letter);
   }
   if (missing.empty()) return batch;
   FIRN_ASSIGN(batch.files, WriteFiles(table, missing));
@@ -132,19 +147,27 @@ Result<commit::TableBatch> DeadLetterSink::Stage(const std::string& letters_id,
 }
 
 Result<std::vector<iceberg::DataFile>> DeadLetterSink::WriteFiles(
-    const iceberg::LoadedTable& table, const std::vector<record::DeadLetter>& letters) {
-  FIRN_ASSIGN(auto rows, write::DeadLetterRows(letters, pipeline_id_, clock_.NowMs(), config_.keep_payload,
-                                               *table.metadata->schema(), pool_));
+    const iceberg::LoadedTable& table, std::span<const record::DeadLetter* const> letters) {
+  const int64_t arrival_ms = clock_.NowMs();
   write::WriterContext context;
   context.table = table.metadata;
   context.store = table.store;
   context.pool = pool_;
   context.operation_id = ids_.Uuid();
   FIRN_ASSIGN(auto writer, write::MakeTableWriter(std::move(context)));
-  Status appended = writer->Append(rows);
-  if (!appended.ok()) {
-    std::ignore = writer->Discard();  // an unreferenced file that cannot be removed is found by the aged scan
-    return std::move(appended).error();
+  const auto append = [&](std::span<const record::DeadLetter* const> some) -> Status {
+    FIRN_ASSIGN(const auto rows, write::DeadLetterRows(some, pipeline_id_, arrival_ms, config_.keep_payload,
+                                                       *table.metadata->schema(), pool_));
+    return writer->Append(rows);
+  };
+  while (!letters.empty()) {
+    const size_t count = RowsAtOnce(letters);
+    if (Status appended = append(letters.first(count)); !appended.ok()) {
+      // An unreferenced file that cannot be removed is found by the aged scan.
+      std::ignore = writer->Discard();
+      return std::move(appended).error();
+    }
+    letters = letters.subspan(count);
   }
   return writer->Finish();
 }

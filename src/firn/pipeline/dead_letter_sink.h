@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -48,7 +49,7 @@ class DeadLetterSink {
                                    const std::vector<record::DeadLetter>& letters,
                                    const record::PositionRanges& ranges);
   Result<std::vector<iceberg::DataFile>> WriteFiles(const iceberg::LoadedTable& table,
-                                                    const std::vector<record::DeadLetter>& letters);
+                                                    std::span<const record::DeadLetter* const> letters);
 
   std::shared_ptr<iceberg::Catalog> catalog_;
   DeadLetterConfig config_;

@@ -59,6 +59,8 @@ LaneConfig LaneMaker::Settings(int index) const {
       std::max(deps_.memory->limit_bytes() / kBufferShare / (2 * deps_.lanes), kMinBufferedBytes);
   lane.open_file_from_bytes = router_->sole() ? 0 : kOpenFileFromBytes;
   lane.pool = deps_.pool;
+  lane.memory = deps_.memory;
+  lane.max_letter_bytes = MaxLetterBytes(*deps_.memory);
   lane.ids = deps_.ids;
   lane.clock = deps_.clock;
   lane.threads = deps_.threads;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "firn/record/schema_delta.h"
 #include "firn/runtime/clock.h"
 #include "firn/runtime/ids.h"
+#include "firn/runtime/memory_budget.h"
 #include "firn/runtime/threads.h"
 
 namespace arrow {
@@ -49,8 +51,10 @@ struct LaneConfig {
   TombstonePolicy tombstones = TombstonePolicy::kSkip;
   int64_t max_buffered_bytes = int64_t{64} << 20;  ///< of each writer
   int64_t open_file_from_bytes = 0;                ///< of each writer: rows that wait before a file is opened
-  size_t max_decoders = 256;                       ///< kept; the one that was used longest ago makes room
+  int64_t max_letter_bytes = std::numeric_limits<int64_t>::max();  ///< of a table's letters: then a cut comes
+  size_t max_decoders = 256;  ///< kept; the one that was used longest ago makes room
   arrow::MemoryPool* pool = nullptr;
+  runtime::MemoryBudget* memory = nullptr;
   runtime::IdSource* ids = nullptr;
   runtime::Clock* clock = nullptr;
   runtime::Threads* threads = &runtime::SystemThreads();

@@ -22,9 +22,25 @@ Error BadRecord(const record::DeadLetter& letter) {
       .WithRemedy("Mend the record's producer or the columns, or choose on_bad_record: dead_letter.");
 }
 
+// Beside the text itself, of each text that is not kept in place.
+constexpr size_t kHeapOverhead = 32;
+
+int64_t HeapBytes(const std::string& text) {
+  static const size_t in_place = std::string().capacity();
+  return text.capacity() <= in_place ? 0 : static_cast<int64_t>(text.capacity() + kHeapOverhead);
+}
+
+int64_t HeapBytes(const std::optional<std::string>& text) { return text ? HeapBytes(*text) : 0; }
+
 int64_t SizeOf(const record::DeadLetter& letter) {
-  return static_cast<int64_t>(sizeof(letter) + letter.message.size() + (letter.key ? letter.key->size() : 0) +
-                              (letter.value ? letter.value->size() : 0));
+  int64_t bytes = sizeof(letter);
+  for (const std::string* text : {&letter.partition.topic, &letter.file, &letter.target_table, &letter.stage,
+                                  &letter.reason, &letter.message})
+    bytes += HeapBytes(*text);
+  bytes += HeapBytes(letter.key) + HeapBytes(letter.value);
+  for (const auto& header : letter.headers)
+    bytes += static_cast<int64_t>(sizeof(header)) + HeapBytes(header.first) + HeapBytes(header.second);
+  return bytes;
 }
 
 // Where the waiting records, and everything else of the process, cannot go on either.
@@ -155,7 +171,7 @@ Status LaneTable::TakeBadRecords(std::vector<record::DeadLetter> letters) {
   }
   int64_t bytes = 0;
   for (const record::DeadLetter& letter : letters) bytes += SizeOf(letter);
-  part_.dead_letter_bytes += bytes;
+  part_.dead_letter_memory.Count(*config_.memory, bytes);
   Count(0, 0, bytes);
   std::ranges::move(letters, std::back_inserter(part_.dead_letters));
   return Ok();
@@ -259,7 +275,7 @@ void LaneTable::LeaveOut() {
     if (waiting.begin < waiting.raw.size())
       commit::AddPending(left_out_, waiting.raw.partition, waiting.from());
   }
-  Count(-part_.records, -part_.input_bytes, -part_.dead_letter_bytes);
+  Count(-part_.records, -part_.input_bytes, -part_.dead_letter_memory.bytes());
   part_.Discard();
   waiting_.clear();
   view_ = nullptr;
@@ -294,7 +310,7 @@ void LaneTable::Forget(const std::vector<record::SourcePartition>& partitions) {
 void LaneTable::CutInto(LaneCut& cut) {
   for (const Waiting& waiting : waiting_) part_.unsettled.insert(waiting.raw.partition);
   if (part_.taken.empty() && part_.unsettled.empty()) return;
-  Count(-part_.records, -part_.input_bytes, -part_.dead_letter_bytes);
+  Count(-part_.records, -part_.input_bytes, -part_.dead_letter_memory.bytes());
   cut.parts.push_back({target_, std::exchange(part_, BatchPart{})});
   writer_view_version_ = -1;
 }

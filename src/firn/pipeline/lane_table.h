@@ -40,6 +40,8 @@ class LaneTable {
                      std::vector<record::DeadLetter> letters);
   bool waits() const { return !waiting_.empty(); }
   int64_t waiting_bytes() const;
+  /// Of the dead letters since the last cut.
+  int64_t letter_bytes() const { return part_.dead_letter_memory.bytes(); }
 
   // --- orders
 

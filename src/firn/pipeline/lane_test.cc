@@ -73,6 +73,7 @@ class LaneTest : public ::testing::Test {
     LaneConfig lane;
     lane.ids = &ids_;
     lane.clock = &clock_;
+    lane.memory = &memory_;
     lane.infers = {false};
     auto router = route::Router::Make(RouteRules(config_));
     EXPECT_TRUE(router.ok()) << router.error().ToString();
@@ -114,6 +115,7 @@ class LaneTest : public ::testing::Test {
   std::optional<TargetBook> book_;
   runtime::SeededIds ids_{7};
   runtime::ManualClock clock_;
+  runtime::MemoryBudget memory_{int64_t{1} << 30};
   DecoderScript script_;
   DecoderFactory factory_ = [this](const decode::BoundSchema&) -> Result<std::unique_ptr<decode::Decoder>> {
     return std::unique_ptr<decode::Decoder>(std::make_unique<ScriptedDecoder>(script_));

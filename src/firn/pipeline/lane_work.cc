@@ -132,7 +132,12 @@ void LaneWork::MakeRoomForDecoder() {
 }
 
 bool LaneWork::full() const {
-  return !polled_.empty() || board_.waiting_bytes.load(std::memory_order_relaxed) > kMaxWaitingBytes;
+  const auto has_enough_letters = [this](const auto& slot) {
+    return slot.second.table.letter_bytes() >= config_.max_letter_bytes;
+  };
+  return !polled_.empty() || board_.waiting_bytes.load(std::memory_order_relaxed) > kMaxWaitingBytes ||
+         unrouted_.letter_bytes() >= config_.max_letter_bytes ||
+         std::ranges::any_of(slots_, has_enough_letters);
 }
 
 void LaneWork::PublishWaiting() {

@@ -16,7 +16,6 @@ namespace {
 
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kRetryOpenMs = 500;
-constexpr int64_t kMaxDeadLetterBytes = int64_t{64} << 20;
 
 // Only what lanes and writers look at; positions and snapshots change with every commit.
 bool SameForLanes(const iceberg::TableMetadata& a, const iceberg::TableMetadata& b) {
@@ -239,10 +238,11 @@ Status TableRun::Take(BatchPart part, const record::Positions& read) {
 
 bool TableRun::OverLimits() const {
   const int64_t records = target_->records.load(std::memory_order_relaxed) + carry().records;
-  const int64_t letters = target_->letter_bytes.load(std::memory_order_relaxed) + carry().dead_letter_bytes;
-  return records > 0 &&
-         (records >= services_.config.commit.max_records ||
-          bytes_filling() >= services_.config.commit.max_input_bytes || letters >= kMaxDeadLetterBytes);
+  const int64_t letters =
+      target_->letter_bytes.load(std::memory_order_relaxed) + carry().dead_letter_memory.bytes();
+  return records > 0 && (records >= services_.config.commit.max_records ||
+                         bytes_filling() >= services_.config.commit.max_input_bytes ||
+                         letters >= MaxLetterBytes(*services_.deps.memory));
 }
 
 int64_t TableRun::AgeMs() {

@@ -47,4 +47,19 @@ bool Reservation::Grow(int64_t bytes) {
   return true;
 }
 
+void Reservation::Count(MemoryBudget& budget, int64_t bytes) {
+  FIRN_CHECK(budget_ == nullptr || budget_ == &budget, "a reservation is of one budget");
+  budget_ = &budget;
+  budget.Count(bytes);
+  bytes_ += bytes;
+}
+
+void Reservation::Merge(Reservation&& other) {
+  FIRN_CHECK(budget_ == nullptr || other.budget_ == nullptr || budget_ == other.budget_,
+             "a reservation is of one budget");
+  if (budget_ == nullptr) budget_ = other.budget_;
+  bytes_ += std::exchange(other.bytes_, 0);
+  other.budget_ = nullptr;
+}
+
 }  // namespace firn::runtime

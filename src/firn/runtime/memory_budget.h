@@ -40,6 +40,10 @@ class Reservation {
 
   /// False, and unchanged, when the budget has not so much left.
   bool Grow(int64_t bytes);
+  /// Counts bytes that are allocated already, as MemoryBudget::Count does; of one budget only.
+  void Count(MemoryBudget& budget, int64_t bytes);
+  /// Takes over what the other one holds of the same budget.
+  void Merge(Reservation&& other);
   int64_t bytes() const { return bytes_; }
 
  private:

@@ -54,6 +54,25 @@ TEST(ReservationTest, GivesBackOnDestructionAndAfterMoves) {
   EXPECT_EQ(budget.reserved_bytes(), 0);
 }
 
+TEST(ReservationTest, CountsWhatIsAllocatedAlreadyAndMerges) {
+  MemoryBudget budget(100);
+  {
+    Reservation first;
+    first.Count(budget, 80);
+    Reservation second;
+    second.Count(budget, 70);
+    EXPECT_EQ(budget.reserved_bytes(), 150);
+    EXPECT_FALSE(budget.TryReserve(1));
+    first.Merge(std::move(second));
+    EXPECT_EQ(first.bytes(), 150);
+    Reservation third;
+    third.Merge(std::move(first));
+    EXPECT_EQ(third.bytes(), 150);
+    EXPECT_EQ(budget.reserved_bytes(), 150);
+  }
+  EXPECT_EQ(budget.reserved_bytes(), 0);
+}
+
 TEST(MemoryBudgetDeathTest, ReleasingMoreThanReservedIsABrokenInvariant) {
   MemoryBudget budget(100);
   EXPECT_DEATH(budget.Release(1), "no more memory is released");

@@ -110,16 +110,16 @@ Error FromArrow(const arrow::Status& status) {
   return {kind, "dead letters: " + status.message()};
 }
 
-arrow::Status AppendRows(arrow::RecordBatchBuilder& builder, const std::vector<DeadLetter>& letters,
+arrow::Status AppendRows(arrow::RecordBatchBuilder& builder, std::span<const DeadLetter* const> letters,
                          const std::string& pipeline_id, int64_t arrival_ms, bool keep_payload) {
   for (int column = 0; column < builder.num_fields(); ++column) {
     auto appender = Appenders().find(builder.schema()->field(column)->name());
-    for (const DeadLetter& letter : letters) {
+    for (const DeadLetter* letter : letters) {
       arrow::ArrayBuilder* field = builder.GetField(column);
       if (appender == Appenders().end()) {
         ARROW_RETURN_NOT_OK(field->AppendNull());
       } else {
-        ARROW_RETURN_NOT_OK(appender->second(field, Row{letter, pipeline_id, arrival_ms, keep_payload}));
+        ARROW_RETURN_NOT_OK(appender->second(field, Row{*letter, pipeline_id, arrival_ms, keep_payload}));
       }
     }
   }
@@ -166,8 +166,8 @@ Status CheckLetterColumns(const iceberg::Schema& table_schema) {
   return Ok();
 }
 
-Result<record::Batch> DeadLetterRows(const std::vector<DeadLetter>& letters, const std::string& pipeline_id,
-                                     int64_t arrival_ms, bool keep_payload,
+Result<record::Batch> DeadLetterRows(std::span<const DeadLetter* const> letters,
+                                     const std::string& pipeline_id, int64_t arrival_ms, bool keep_payload,
                                      const iceberg::Schema& table_schema, arrow::MemoryPool* pool) {
   FIRN_TRY(CheckLetterColumns(table_schema));
   FIRN_ASSIGN(auto schema, iceberg::ToArrowSchema(table_schema));

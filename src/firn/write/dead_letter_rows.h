@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "firn/base/result.h"
 #include "firn/iceberg/model/schema.h"
@@ -26,7 +26,7 @@ Status CheckLetterColumns(const iceberg::Schema& table_schema);
 /// The letters as rows of a table whose schema holds the columns of DeadLetterSchema by name (ids are the
 /// table's; columns that it does not have are left out, columns that others added are null). `arrival_ms`:
 /// when we met them. Without `keep_payload` key, value and header values are null.
-Result<record::Batch> DeadLetterRows(const std::vector<record::DeadLetter>& letters,
+Result<record::Batch> DeadLetterRows(std::span<const record::DeadLetter* const> letters,
                                      const std::string& pipeline_id, int64_t arrival_ms, bool keep_payload,
                                      const iceberg::Schema& table_schema, arrow::MemoryPool* pool);
 
