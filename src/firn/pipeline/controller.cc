@@ -197,6 +197,8 @@ Status Controller::OnTrouble(const source::SourceTrouble& trouble) {
   }
   const bool trimmed = trouble.error.kind() == ErrorKind::kDataLoss && trouble.partition &&
                        flow_->started().contains(*trouble.partition);
+  // What was read before the damage is good, and would be read again and again.
+  if (trouble.error.kind() == ErrorKind::kCorrupt && trouble.partition) FIRN_TRY(Flush());
   if (!trimmed || config_.on_data_loss == OnDataLoss::kFail) return trouble.error;
   obs::Log(obs::Level::kWarning, "records are gone; going on with the first that is left",
            {{"pipeline", config_.id}, {"error", trouble.error}});

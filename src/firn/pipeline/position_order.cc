@@ -174,8 +174,17 @@ class Planner {
                                   partition.partition, std::clamp(offset, bound.first, *bound.end)));
     }
     PartitionPosition position{offset, bound.identity, std::nullopt};
-    FIRN_ASSIGN(position.last, source_.FingerprintBefore(partition, offset));
+    FIRN_ASSIGN(position.last, FingerprintBefore(partition, offset));
     return position;
+  }
+
+  /// None behind a damaged batch of the log, which an operator passes with these orders.
+  Result<std::optional<record::Fingerprint>> FingerprintBefore(const SourcePartition& partition,
+                                                               int64_t offset) {
+    auto fingerprint = source_.FingerprintBefore(partition, offset);
+    if (!fingerprint.ok() && fingerprint.error().kind() == ErrorKind::kCorrupt)
+      return std::optional<record::Fingerprint>();
+    return fingerprint;
   }
 
   Result<Positions> Recorded() {
@@ -204,7 +213,7 @@ class Planner {
     std::erase_if(chosen, [this](const SourcePartition& partition) { return !Chosen(partition); });
     FIRN_ASSIGN(Positions positions, source_.ResolveStart(chosen));
     for (auto& [partition, position] : positions) {
-      FIRN_ASSIGN(position.last, source_.FingerprintBefore(partition, position.next));
+      FIRN_ASSIGN(position.last, FingerprintBefore(partition, position.next));
     }
     return positions;
   }

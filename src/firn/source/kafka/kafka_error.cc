@@ -68,6 +68,13 @@ std::string_view RemedyOf(rd_kafka_resp_err_t code) {
              "here.";
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
       return "Raise fetch.message.max.bytes and receive.message.max.bytes under properties.";
+    case RD_KAFKA_RESP_ERR__BAD_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+    case RD_KAFKA_RESP_ERR_INVALID_MSG:
+      return "The broker holds damaged data there. Have a replica that is whole lead the partition, or go on "
+             "behind the damaged batch (kafka-dump-log tells its last offset): firn offsets set FILE "
+             "--offset "
+             "TOPIC:PARTITION=OFFSET.";
     case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
       return "Another process runs with the same group_instance_id: give each its own.";
     default:
