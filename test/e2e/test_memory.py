@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from firn import start_firn
+from firn import start_firn, wait_until
 from s3_server import Proxy
-
-
 
 # Nothing but memory ends a batch.
 ONE_BATCH = "{interval: 1h, max_input_bytes: 100GiB, max_records: 1000000000}"
@@ -99,3 +99,43 @@ def test_a_store_that_is_ten_times_slower_than_the_source(lake, s3, tmp_path, co
 
     catalog = SqlCatalog("lake", uri=f"sqlite:///{lake.database}", **s3.pyiceberg_properties)
     assert sorted(catalog.load_table("m.t").scan(selected_fields=("id",)).to_arrow()["id"].to_pylist()) == list(range(rows))
+
+
+@contextmanager
+def memory_cgroup(limit_bytes: int):
+    """A control group whose processes the kernel kills when they take more: (what a process is put in, how many were killed)."""
+    unified = Path("/sys/fs/cgroup/cgroup.controllers").exists()
+    group = Path("/sys/fs/cgroup" if unified else "/sys/fs/cgroup/memory") / f"firn-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / ("memory.max" if unified else "memory.limit_in_bytes")).write_text(str(limit_bytes))
+    except OSError as why:
+        pytest.skip(f"no control group for memory can be made here: {why}")
+    kills = group / ("memory.events" if unified else "memory.oom_control")
+    try:
+        yield lambda process: (group / "cgroup.procs").write_text(str(process.pid)), lambda: int(re.search(r"^oom_kill (\d+)$", kills.read_text(), re.MULTILINE).group(1))
+    finally:
+        wait_until(lambda: group.rmdir() is None, what="the end of the control group")
+
+
+def test_a_process_that_the_kernel_killed_for_its_memory_goes_on(lake, tmp_path):
+    """The limit in the file is wrong for the machine: the kernel kills in mid-batch, again and again; with a right one it goes on."""
+    noise = random.Random(4)
+
+    def write(first: int, rows: int) -> None:
+        with (tmp_path / f"in{first}.jsonl").open("w") as file:
+            file.writelines(f'{{"id": {i}, "text": "{noise.randbytes(400).hex()}"}}\n' for i in range(first, first + rows))
+
+    columns = "[{name: id, type: long}, {name: text, type: string}]"
+    too_much = lake.config(pipeline(tmp_path / "in*.jsonl", columns, "4GiB"))
+    write(0, 1000)
+    run(too_much, tmp_path, 4096)
+    write(1000, 200_000)
+    with memory_cgroup(100 << 20) as (put, killed):
+        for attempt in range(1, 4):
+            running = start_firn("run", too_much, "--until-caught-up", log=tmp_path / "firn.log")
+            put(running.process)
+            assert running.wait() == -9, running.output[-4000:]
+            assert killed() == attempt
+    run(lake.config(pipeline(tmp_path / "in*.jsonl", columns)), tmp_path)
+    assert sorted(lake.read("m.t", selected_fields=("id",))["id"].to_pylist()) == list(range(201_000))

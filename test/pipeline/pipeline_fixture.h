@@ -70,7 +70,11 @@ class PipelineTest : public ::testing::Test {
   /// Appends `count` records with new ids, spread over the partitions.
   void Produce(int count) {
     for (int i = 0; i < count; ++i) {
-      const auto partition = static_cast<int32_t>(next_id_ % kPartitions);
+      ProduceTo(static_cast<int32_t>(next_id_ % kPartitions), 1);
+    }
+  }
+  void ProduceTo(int32_t partition, int count) {
+    for (int i = 0; i < count; ++i) {
       log_->Append(Partition(partition), fmt::format(R"({{"id":{},"partition":{}}})", next_id_, partition));
       ++next_id_;
     }

@@ -224,6 +224,31 @@ TEST_F(PipelineTest, TwoProcessesOfOnePipelineWithoutAGroupStopRatherThanDouble)
   ExpectAllOnce();
 }
 
+// The rows of a refused batch are thrown away, and the grace in which a rebalance may explain the refusal
+// begins: what is filled in it stands behind a gap.
+TEST_F(PipelineTest, ARebalanceAfterARefusedBatchMovesNoPositionOverWhatWasThrownAway) {
+  config_.commit.interval_ms = 60'000;
+  config_.commit.max_records = 400;
+  auto process = Start();
+  Eventually(
+      [&] { return process->source != nullptr && process->source.load()->held().size() == kPartitions; },
+      "the assignment");
+  ProduceTo(1, 100);
+  Eventually([&] { return process->pipeline->status().rows_decoded >= 100; }, "partition 1 is filled");
+  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);  // another process moves it
+  for (const int32_t partition : {0, 2, 3}) ProduceTo(partition, 100);
+  Eventually([&] { return metrics_.Render().contains("outcome=\"rejected\""); }, "the refusal");
+  process->source.load()->Push(source::PartitionsRevoked{{Partition(3)}, false});
+  Eventually([&] { return process->source.load()->held().size() == 3; }, "the first rebalance");
+  for (const int32_t partition : {0, 2}) ProduceTo(partition, 50);
+  Eventually([&] { return process->pipeline->status().rows_decoded >= 500; }, "records are filled again");
+  process->source.load()->Push(source::PartitionsRevoked{{Partition(2)}, false});
+  Eventually([&] { return process->source.load()->held().size() == 2; }, "the second rebalance");
+  EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
+  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
+  ExpectAllOnce();
+}
+
 TEST_F(PipelineTest, LostPartitionsAreDiscardedAndReadByTheirOwner) {
   config_.commit.interval_ms = 60'000;
   Produce(400);
