@@ -94,6 +94,7 @@ class PipelineTest : public ::testing::Test {
     PipelineDeps deps;
     deps.catalogs["lake"] = deps.dead_letter_catalog = catalog_;
     deps.make_source = [this, raw = process.get()](int lanes) -> Result<std::unique_ptr<source::Source>> {
+      if (brokers_are_away_) return Error(ErrorKind::kUnavailable, "no broker answers");
       auto source = std::make_unique<source::MemorySource>(log_, lanes);
       raw->source = source.get();
       return std::unique_ptr<source::Source>(std::move(source));
@@ -198,6 +199,7 @@ class PipelineTest : public ::testing::Test {
       std::make_shared<catalog::MemoryCatalog>("lake", "memory://lake", store_, runtime::SystemClock());
   int64_t next_id_ = 0;
   std::atomic<bool> schemas_are_away_ = false;
+  std::atomic<bool> brokers_are_away_ = false;
 };
 
 }  // namespace firn::pipeline

@@ -381,6 +381,30 @@ TEST_F(PipelineTest, RecordsWaitForASchemaThatIsAwayAndAStopDoesNot) {
   ExpectAllOnce();
 }
 
+TEST_F(PipelineTest, ASourceThatIsAwayAtTheStartIsWaitedForAndAStopDoesNot) {
+  for (const bool inferred : {false, true}) {
+    if (inferred) config_.tables.front().columns.clear();
+    Produce(50);
+    brokers_are_away_ = true;
+    auto process = Start();
+    const auto waits = [&] {
+      const PipelineStatus status = process->pipeline->status();
+      return status.state == PipelineState::kDegraded &&
+             status.reason.starts_with("waiting to begin: no broker answers");
+    };
+    Eventually(waits, "DEGRADED");
+    EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
+
+    process = Start();
+    Eventually(waits, "DEGRADED again");
+    brokers_are_away_ = false;
+    Eventually([&] { return process->pipeline->status().rows_committed == 50; }, "the records");
+    EXPECT_EQ(process->pipeline->status().reason, "");
+    EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
+    ExpectAllOnce();
+  }
+}
+
 TEST_F(PipelineTest, AStoreThatFailsWhileRowsAreWrittenEndsTheRunAndTheNextOneBringsThemOnce) {
   Produce(400);
   store_->FailNext(store::StoreOp::kCreate, ".parquet", Error(ErrorKind::kUnavailable, "the store is away"));

@@ -29,7 +29,7 @@ constexpr int kSignalBase = 128;
 Program::Program()
     : signals_([this](runtime::StopRequest request, int signal) { OnSignal(request, signal); }) {
   plugins_ = MakePlugins({MakeStoreResolver(metrics_, abort_.get_token()), &runtime::SystemClock(),
-                          &runtime::SystemIds(), [this] { return PrefetchBytes(); }});
+                          &runtime::SystemIds(), [this] { return PrefetchBytes(); }, stop_.get_token()});
 }
 
 std::vector<cli::LibraryVersion> Program::Libraries() const { return LibraryVersions(); }

@@ -19,7 +19,8 @@ struct PluginDeps {
   runtime::Clock* clock = nullptr;
   runtime::IdSource* ids = nullptr;
   std::function<int64_t()>
-      prefetch_bytes;  ///< share of the memory limit that one source may read ahead; asked when one is made
+      prefetch_bytes;    ///< share of the memory limit that one source may read ahead; asked when one is made
+  std::stop_token stop;  ///< the process is to end: nothing waits for what does not answer
 };
 
 /// Every plug-in of the program: sources, formats, kinds of catalogs. A new one is a new row here.

@@ -62,6 +62,7 @@ Status Controller::Run(const std::stop_token& stop, const std::stop_token& abort
 }
 
 Status Controller::SetUp(const std::stop_token& stop) {
+  const Patience patience = ToBegin(stop);
   FIRN_ASSIGN(auto router, route::Router::Make(RouteRules(config_)));
   io_ = std::make_unique<runtime::Executor>("io", static_cast<size_t>(deps_.lanes), *deps_.threads);
   committers_ =
@@ -72,29 +73,30 @@ Status Controller::SetUp(const std::stop_token& stop) {
   flow_ = std::make_unique<BatchFlow>(*services_, book_, router, view_);
   if (router->sole()) {
     const auto only = book_.Find(std::get<route::RoutedTo>(*router->ForTopic("")->constant()));
-    FIRN_TRY(OpenPatiently(std::get<TargetPtr>(only), stop));
+    const auto infer = [&] { return InferColumnsAndTell(stop); };
+    FIRN_TRY(CallPatiently(patience, [&] { return flow_->OpenSole(std::get<TargetPtr>(only), infer); }));
   }
-  FIRN_ASSIGN(source_, deps_.make_source(deps_.lanes));
-  FIRN_TRY(source_->Open());
+  FIRN_TRY(OpenSource(patience));
   FIRN_TRY(flow_->Start(*source_));
-  return source_->Subscribe(bounded());
+  return CallPatiently(patience, [&] { return source_->Subscribe(bounded()); });
 }
 
-// The catalog may go away between its opening and this. What the source does not tell is not waited for.
-Status Controller::OpenPatiently(const TargetPtr& only, const std::stop_token& stop) {
+Status Controller::OpenSource(const Patience& patience) {
+  return CallPatiently(patience, [&]() -> Status {
+    source_.reset();  // a source is opened once
+    FIRN_ASSIGN(source_, deps_.make_source(deps_.lanes));
+    return source_->Open();
+  });
+}
+
+// The catalog may go away between its opening and this; the source has not been asked before.
+Patience Controller::ToBegin(const std::stop_token& stop) {
   const int64_t end_ns = clock_.MonotonicNs() + kMaxStartWaitMs * kNsPerMs;
-  bool is_inferred = true;
-  const auto patience = [&](const Error& error) {
-    if (!is_inferred || !WaitingMayHelp(error) || clock_.MonotonicNs() > end_ns) return false;
-    view_.Trouble(error);
+  return [this, stop, end_ns](const Error& error) {
+    if (!WaitingMayHelp(error) || clock_.MonotonicNs() > end_ns) return false;
+    view_.WaitsToBegin(error);
     return clock_.SleepUnlessStopped(kPauseMs, stop) && !abort_.stop_requested();
   };
-  const auto infer = [&] {
-    auto inferred = InferColumnsAndTell(stop);
-    is_inferred = inferred.ok();
-    return inferred;
-  };
-  return CallPatiently(patience, [&] { return flow_->OpenSole(only, infer); });
 }
 
 // A schema registry may be away: the records wait for it.
@@ -111,7 +113,10 @@ Result<iceberg::SchemaPtr> Controller::InferColumnsAndTell(const std::stop_token
 }
 
 Status Controller::Loop(const std::stop_token& stop, const std::stop_token& abort) {
-  status_.Write([](PipelineStatus& s) { s.state = PipelineState::kRunning; });
+  status_.Write([](PipelineStatus& s) {
+    s.state = PipelineState::kRunning;
+    s.reason.clear();
+  });
   for (;;) {
     if (abort.stop_requested())
       return Error(ErrorKind::kCancelled, "stopped at once; what was in flight is read again");

@@ -42,7 +42,7 @@ class Controller {
 
  private:
   Status SetUp(const std::stop_token& stop);
-  Status OpenPatiently(const TargetPtr& only, const std::stop_token& stop);
+  Status OpenSource(const Patience& patience);
   Result<iceberg::SchemaPtr> InferColumnsAndTell(const std::stop_token& stop);
   Status Loop(const std::stop_token& stop, const std::stop_token& abort);
   Status Turn();
@@ -65,6 +65,8 @@ class Controller {
   Status ServeRefusal();
 
   Status RefreshLag();
+  /// At the start: what is away (WaitingMayHelp) has kMaxStartWaitMs to come back. DEGRADED meanwhile.
+  Patience ToBegin(const std::stop_token& stop);
   /// Shows DEGRADED and pauses, until the run is ended.
   Patience UntilAborted();
 

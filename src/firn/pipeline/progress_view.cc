@@ -33,6 +33,14 @@ void ProgressView::Trouble(const Error& error) {
   });
 }
 
+void ProgressView::WaitsToBegin(const Error& error) {
+  trouble_log_.Log(obs::Level::kWarning, "waiting to begin", {{"pipeline", pipeline_id_}, {"error", error}});
+  status_.Write([&](PipelineStatus& s) {
+    s.state = PipelineState::kDegraded;
+    s.reason = "waiting to begin: " + error.ToString();
+  });
+}
+
 void ProgressView::Lag(const std::map<SourcePartition, source::PartitionBounds>& bounds,
                        const std::map<SourcePartition, int64_t>& positions) {
   std::map<SourcePartition, int64_t> lag;

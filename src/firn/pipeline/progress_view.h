@@ -23,6 +23,8 @@ class ProgressView {
   /// The pipeline tries something again: DEGRADED with this reason for some seconds, or until TroubleOver.
   void Trouble(const Error& error);
   void TroubleOver() { trouble_until_ns_ = 0; }
+  /// What a run begins with is away: DEGRADED until it runs.
+  void WaitsToBegin(const Error& error);
 
   /// `bounds`: of all partitions; `positions`: where reading stands in ours.
   void Lag(const std::map<record::SourcePartition, source::PartitionBounds>& bounds,

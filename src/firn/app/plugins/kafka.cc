@@ -34,6 +34,7 @@ pipeline::SourcePlugin Kafka(const PluginDeps& deps) {
       kafka::KafkaDeps own;
       own.lanes = parts.lanes;
       own.prefetch_bytes = deps.prefetch_bytes();
+      own.stop = deps.stop;
       return kafka::MakeKafkaSource(config, own);
     };
     return setup;

@@ -1,6 +1,7 @@
 #include "firn/source/kafka/client.h"
 
 #include <fmt/format.h>
+#include <netdb.h>
 
 #include <algorithm>
 #include <chrono>
@@ -30,6 +31,12 @@ void ForwardLog(const rd_kafka_t* /*handle*/, int level, const char* facility, c
 bool IsFinal(rd_kafka_resp_err_t code) {
   return code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED ||
          code == RD_KAFKA_RESP_ERR__SSL;
+}
+
+// A name server that does not answer, or one that asks to come again, is another matter.
+bool IsUnknownHost(rd_kafka_resp_err_t code, std::string_view reason) {
+  return code == RD_KAFKA_RESP_ERR__RESOLVE &&
+         (reason.contains(gai_strerror(EAI_NONAME)) || reason.contains(gai_strerror(EAI_NODATA)));
 }
 
 record::SourcePartition PartitionOf(const rd_kafka_topic_partition_t& partition) {
@@ -114,6 +121,9 @@ void Client::NoteTrouble() {
     if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && last_code_ != RD_KAFKA_RESP_ERR_NO_ERROR) continue;
     last_code_ = code;
     last_reason_ = rd_kafka_event_error_string(event.get());
+    const bool unknown_host = IsUnknownHost(code, last_reason_);
+    unknown_host_ = unknown_host_ || unknown_host;
+    other_trouble_ = other_trouble_ || (!unknown_host && code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN);
   }
 }
 
@@ -122,11 +132,14 @@ Error Client::Unreachable(int timeout_ms) const {
       fmt::format("no answer from Kafka at {} within {} ms", bootstrap_servers_, timeout_ms);
   if (last_code_ == RD_KAFKA_RESP_ERR_NO_ERROR)
     return FromKafka(RD_KAFKA_RESP_ERR__TRANSPORT, what, "no connection");
-  return FromKafka(last_code_, IsFinal(last_code_) ? fmt::format("Kafka at {}", bootstrap_servers_) : what,
-                   last_reason_);
+  const bool final = IsFinal(last_code_);
+  Error error =
+      FromKafka(last_code_, final ? fmt::format("Kafka at {}", bootstrap_servers_) : what, last_reason_);
+  const bool stays = final || (unknown_host_ && !other_trouble_);
+  return stays ? std::move(error).WithRetry(RetryHint::kNo) : error;
 }
 
-Status Client::Connect(int timeout_ms) {
+Status Client::Connect(int timeout_ms, const std::stop_token& stop) {
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
   while (true) {
     const struct rd_kafka_metadata* metadata = nullptr;
@@ -136,7 +149,8 @@ Status Client::Connect(int timeout_ms) {
       return Ok();
     }
     NoteTrouble();
-    if (IsFinal(last_code_) || Clock::now() >= deadline) return Unreachable(timeout_ms);
+    if (IsFinal(last_code_) || stop.stop_requested() || Clock::now() >= deadline)
+      return Unreachable(timeout_ms);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +40,9 @@ class Client {
   /// Rebalances, errors, commit results.
   rd_kafka_queue_t* events() const { return events_.get(); }
 
-  /// Waits until a broker answers. The error names the address and librdkafka's last reason.
-  Status Connect(int timeout_ms);
+  /// Waits until a broker answers, or until `stop`. The error names the address and librdkafka's last reason;
+  /// it is retriable unless waiting does not help: credentials, certificates, hosts that nobody knows.
+  Status Connect(int timeout_ms, const std::stop_token& stop = {});
   Result<std::string> ClusterId();
   Result<std::vector<std::string>> TopicNames();
   /// The same question without waiting; the answer comes to `answers`, for DescribedTopics.
@@ -77,6 +79,8 @@ class Client {
   QueuePtr pings_;
   rd_kafka_resp_err_t last_code_ = RD_KAFKA_RESP_ERR_NO_ERROR;  ///< while connecting
   std::string last_reason_;
+  bool unknown_host_ = false;   ///< nobody knows the name of a server
+  bool other_trouble_ = false;  ///< with another one there was something else
 };
 
 /// A librdkafka list of these partitions, with offsets invalid.

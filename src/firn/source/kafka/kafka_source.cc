@@ -159,7 +159,7 @@ Result<std::unique_ptr<Source>> MakeKafkaSource(KafkaConfig config, const KafkaD
 
 Status KafkaSource::Open() {
   FIRN_ASSIGN(client_, Client::Make(config_, ClientRole::kReader, prefetch()));
-  FIRN_TRY(client_->Connect(deps_.connect_timeout_ms));
+  FIRN_TRY(client_->Connect(deps_.connect_timeout_ms, deps_.stop));
   FIRN_ASSIGN(cluster_id_, client_->ClusterId());
   for (int i = 0; i < deps_.lanes; ++i)
     lanes_.push_back(std::make_unique<Lane>(client_->handle(), config_.headers));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 
 #include "firn/base/result.h"
 #include "firn/source/kafka/config.h"
@@ -15,6 +16,7 @@ struct KafkaDeps {
   int64_t prefetch_bytes = int64_t{64}
                            << 20;  ///< share of the memory limit that read-ahead may take, over all lanes
   int connect_timeout_ms = 15'000;
+  std::stop_token stop;  ///< ends waiting for brokers that do not answer
 };
 
 /// An unopened source. Errors are those of the configuration.
