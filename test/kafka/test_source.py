@@ -212,6 +212,30 @@ def test_a_static_member_returns_without_a_rebalance(broker, tmp_path, topic, gr
             assert len(first.events) == events
 
 
+def test_a_static_member_whose_place_was_taken_for_a_moment_takes_it_again(broker, tmp_path, topic, group):
+    broker.create_topic(topic, partitions=2)
+    broker.produce(topic, values(100))
+    config = {"topics": [topic], "group_id": group, "group_instance_id": "one", "properties": {"heartbeat.interval.ms": "500"}}
+    with SourceDriver(broker, tmp_path, **config).open().subscribe() as source:
+        wait_until(lambda: source.count() == 100, 30)
+        other = Consumer({
+            "bootstrap.servers": broker.bootstrap, "group.id": group, "group.instance.id": "one", "session.timeout.ms": 10_000,
+            "partition.assignment.strategy": "cooperative-sticky",
+        })  # fmt: skip
+        other.subscribe([topic])
+        wait_until(lambda: other.poll(0.1) is None and len(other.assignment()) == 2, 30, what="the other's assignment")
+        other.close()
+        (lost,) = source.await_told("revoked")
+        assert lost["lost"] and len(lost["partitions"]) == 2
+        (trouble,) = source.told("trouble")
+        assert trouble["retry"] and f"group_instance_id 'one' in group '{group}'" in trouble["error"]
+        source.await_told("assigned", 2)
+        assert source.told("recovered")
+        broker.produce(topic, values(100, 100))
+        wait_until(lambda: source.count() == 200, 30)
+        source.check_ranges()
+
+
 def test_no_record_is_skipped_where_a_rebalance_meets_the_end_of_a_partition(broker, tmp_path, topic, group):
     """librdkafka counts an end-of-partition event as a record when it resumes after a rebalance."""
     broker.create_topic(topic, partitions=3)

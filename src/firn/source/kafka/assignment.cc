@@ -235,6 +235,20 @@ void Assignment::AnswerWhileClosing(rd_kafka_event_t* event) {
   obs::Log(obs::Level::kWarning, "leaving the group", {{"error", rd_kafka_error_string(error.get())}});
 }
 
+Assignment::Partitions Assignment::Abandon() {
+  const auto holds = HoldLanes();
+  Partitions held = ReadingWithout({});
+  for (const auto& [partition, lane] : reading_) lane->End(partition);
+  for (const auto& [partition, position] : starting_) held.push_back(partition);
+  reading_.clear();
+  undecided_.clear();
+  starting_.clear();
+  leaving_.clear();
+  lagging_.clear();
+  pending_ = Pending::kNone;
+  return held;
+}
+
 void Assignment::Close(int timeout_ms) {
   const auto holds = HoldLanes();
   Partitions held = ReadingWithout({});

@@ -40,6 +40,8 @@ class Assignment {
   void Stop(const std::string& topic);
   /// Next position of a partition that is being read.
   std::optional<int64_t> next(const record::SourcePartition& partition) const;
+  /// Everything was lost, and librdkafka's client with it: forgets what was held, and returns it.
+  std::vector<record::SourcePartition> Abandon();
   /// Gives everything up and leaves the group, waiting up to `timeout_ms` for it.
   void Close(int timeout_ms);
 

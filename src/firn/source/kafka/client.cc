@@ -109,6 +109,10 @@ Client::~Client() {
   if (handle_ != nullptr) rd_kafka_destroy_flags(handle_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 }
 
+bool Client::IsFenced() const {
+  return rd_kafka_fatal_error(handle_, nullptr, 0) == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;
+}
+
 std::string Client::What(std::string_view question) const {
   return fmt::format("Kafka at {}: {}", bootstrap_servers_, question);
 }

@@ -40,6 +40,8 @@ class Client {
   /// Rebalances, errors, commit results.
   rd_kafka_queue_t* events() const { return events_.get(); }
 
+  /// The group has fenced this static member: the client is of no use any more, but to be asked questions.
+  bool IsFenced() const;
   /// Waits until a broker answers, or until `stop`. The error names the address and librdkafka's last reason;
   /// it is retriable unless waiting does not help: credentials, certificates, hosts that nobody knows.
   Status Connect(int timeout_ms, const std::stop_token& stop = {});

@@ -76,7 +76,7 @@ std::string_view RemedyOf(rd_kafka_resp_err_t code) {
              "--offset "
              "TOPIC:PARTITION=OFFSET.";
     case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
-      return "Another process runs with the same group_instance_id: give each its own.";
+      return "Give each process a group_instance_id of its own, or none.";
     default:
       return "";
   }

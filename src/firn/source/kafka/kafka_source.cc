@@ -13,6 +13,7 @@
 #include "firn/obs/log.h"
 #include "firn/source/kafka/assignment.h"
 #include "firn/source/kafka/client.h"
+#include "firn/source/kafka/fencing.h"
 #include "firn/source/kafka/health.h"
 #include "firn/source/kafka/identity_watch.h"
 #include "firn/source/kafka/kafka_error.h"
@@ -100,10 +101,14 @@ class KafkaSource final : public Source, public PositionLookup {
   Result<std::vector<SourceEvent>> PollControl(int timeout_ms) override;
   Status Start(const record::Positions& positions) override {
     watch_->Expect(positions);
-    return assignment_->Start(positions);
+    return UnlessFenced(assignment_->Start(positions));
   }
-  Status Release(const Partitions& partitions) override { return assignment_->Release(partitions); }
-  Status Seek(const record::Positions& positions) override { return assignment_->Seek(positions); }
+  Status Release(const Partitions& partitions) override {
+    return UnlessFenced(assignment_->Release(partitions));
+  }
+  Status Seek(const record::Positions& positions) override {
+    return UnlessFenced(assignment_->Seek(positions));
+  }
   void Acknowledge(const record::Positions& positions, const std::string& note) override;
   void Close() override;
   Result<std::vector<record::RawBatch>> Poll(int lane, const PollBudget& budget) override {
@@ -126,7 +131,14 @@ class KafkaSource final : public Source, public PositionLookup {
                                                                   const BoundsMap& bounds);
   Result<int64_t> ConfiguredStart(const record::SourcePartition& partition,
                                   const PartitionBounds& bounds) const;
+  void Equip();
   Status JoinGroup();
+  bool IsFenced() const { return in_group_ && client_->IsFenced(); }
+  // What a fence has overtaken need not succeed: PollControl tells that the partitions are lost.
+  Status UnlessFenced(Status status) const { return !status.ok() && IsFenced() ? Ok() : status; }
+  Status ServeFenced(int timeout_ms, std::vector<SourceEvent>& told);
+  SourceTrouble Fenced();
+  Status ReturnToGroup();
 
   void OnEvent(rd_kafka_event_t* event, std::vector<SourceEvent>& told);
   void OnRebalance(rd_kafka_event_t* event, std::vector<SourceEvent>& told);
@@ -146,6 +158,9 @@ class KafkaSource final : public Source, public PositionLookup {
   std::unique_ptr<IdentityWatch> watch_;
   std::string cluster_id_;
   std::vector<SourceEvent> untold_;
+  bool in_group_ = false;  ///< subscribed, in a run without bounds
+  Fencing fencing_;
+  std::optional<Fencing::TimePoint> return_at_;  ///< fenced: when the place in the group is taken again
 };
 
 Result<std::unique_ptr<Source>> MakeKafkaSource(KafkaConfig config, const KafkaDeps& deps) {
@@ -163,10 +178,15 @@ Status KafkaSource::Open() {
   FIRN_ASSIGN(cluster_id_, client_->ClusterId());
   for (int i = 0; i < deps_.lanes; ++i)
     lanes_.push_back(std::make_unique<Lane>(client_->handle(), config_.headers));
+  Equip();
+  return CheckTopics();
+}
+
+// What works with the client of the group.
+void KafkaSource::Equip() {
   assignment_ = std::make_unique<Assignment>(*client_, lanes_);
   health_ = std::make_unique<Health>(*client_);
   watch_ = std::make_unique<IdentityWatch>(*client_);
-  return CheckTopics();
 }
 
 Status KafkaSource::CheckTopics() {
@@ -326,11 +346,16 @@ Status KafkaSource::JoinGroup() {
   const auto code = rd_kafka_subscribe(client_->handle(), list.get());
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
     return FromKafka(code, fmt::format("joining group '{}'", config_.group_id));
+  in_group_ = true;
   return Ok();
 }
 
 Result<std::vector<SourceEvent>> KafkaSource::PollControl(int timeout_ms) {
   std::vector<SourceEvent> told = std::exchange(untold_, {});
+  if (IsFenced()) {
+    FIRN_TRY(ServeFenced(timeout_ms, told));
+    return told;
+  }
   EventPtr event(rd_kafka_queue_poll(client_->events(), told.empty() ? timeout_ms : 0));
   for (; event != nullptr; event.reset(rd_kafka_queue_poll(client_->events(), 0))) OnEvent(event.get(), told);
   for (auto& lane : lanes_) {
@@ -339,6 +364,60 @@ Result<std::vector<SourceEvent>> KafkaSource::PollControl(int timeout_ms) {
   if (auto change = health_->Tick()) told.push_back(std::move(*change));
   for (const auto& finding : watch_->Tick()) OnFinding(finding, told);
   return told;
+}
+
+// Another member has taken this static member's place, or the group takes it for its own double after its
+// session. Its partitions are lost; a new client takes the place again, and they are read from the table on.
+Status KafkaSource::ServeFenced(int timeout_ms, std::vector<SourceEvent>& told) {
+  if (!return_at_) {
+    const Partitions held = assignment_->Abandon();
+    if (!held.empty()) told.emplace_back(PartitionsRevoked{.partitions = held, .lost = true});
+    told.emplace_back(Fenced());
+  } else if (Fencing::Clock::now() >= *return_at_) {
+    return_at_.reset();
+    FIRN_TRY(ReturnToGroup());
+    told.emplace_back(SourceRecovered{});
+  } else {
+    const EventPtr nothing_new(rd_kafka_queue_poll(client_->events(), timeout_ms));
+  }
+  return Ok();
+}
+
+SourceTrouble KafkaSource::Fenced() {
+  const auto now = Fencing::Clock::now();
+  const auto pause = fencing_.OnFenced(now);
+  const std::string name =
+      fmt::format("group_instance_id '{}' in group '{}'", config_.group_instance_id, config_.group_id);
+  if (!pause) {
+    return {.error = Error(ErrorKind::kConflict,
+                           fmt::format("{}: another process takes this one's place again and again", name))
+                         .WithDomain(ErrorDomain::kUser)
+                         .WithRetry(RetryHint::kNo)
+                         .WithRemedy("Give each process a group_instance_id of its own, or none."),
+            .partition = std::nullopt};
+  }
+  return_at_ = now + *pause;
+  return {
+      .error = Error(ErrorKind::kConflict,
+                     fmt::format("{}: fenced, because its session ended or another process uses the name; "
+                                 "joining again in {} ms",
+                                 name, pause->count()))
+                   .WithRetry(RetryHint::kYes),
+      .partition = std::nullopt};
+}
+
+Status KafkaSource::ReturnToGroup() {
+  FIRN_ASSIGN(std::unique_ptr<Client> client, Client::Make(config_, ClientRole::kReader, prefetch()));
+  for (auto& lane : lanes_) {
+    const Lane::Hold hold(*lane);
+    lane->Attach(client->handle());
+  }
+  assignment_.reset();
+  health_.reset();
+  watch_.reset();
+  client_ = std::move(client);
+  Equip();
+  return JoinGroup();
 }
 
 void KafkaSource::OnEvent(rd_kafka_event_t* event, std::vector<SourceEvent>& told) {
@@ -383,6 +462,7 @@ void KafkaSource::OnError(rd_kafka_resp_err_t code, std::string_view text, std::
     code = rd_kafka_fatal_error(client_->handle(), fatal, sizeof(fatal));
     text = fatal;
   }
+  if (IsFenced()) return;  // the next call of PollControl serves it
   Error error = FromKafka(code, fmt::format("Kafka at {}", config_.bootstrap_servers), text);
   // A named topic may be missing for a moment after a broker has restarted.
   const bool passing = IsPassing(code) || code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;

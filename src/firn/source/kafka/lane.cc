@@ -61,6 +61,12 @@ std::unique_lock<std::mutex> Lane::Enter() {
   return lock;
 }
 
+void Lane::Attach(rd_kafka_t* client) {
+  ready_.clear();
+  client_ = client;
+  queue_.reset(rd_kafka_queue_new(client));
+}
+
 void Lane::Forward(const record::SourcePartition& partition) {
   const QueuePtr source(rd_kafka_queue_get_partition(client_, partition.topic.c_str(), partition.partition));
   rd_kafka_queue_forward(source.get(), queue_.get());

@@ -51,6 +51,8 @@ class Lane {
     Lane* lane_;
   };
 
+  /// Goes on with another client. Nothing may be begun; what was prefetched of the former one is dropped.
+  void Attach(rd_kafka_t* client);
   /// Forwards the partition's queue to this lane and begins to take its records from `position` on.
   void Begin(const record::SourcePartition& partition, const record::PartitionPosition& position);
   /// Forwards again, after librdkafka stopped the partition (which undoes the forwarding).
