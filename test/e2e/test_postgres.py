@@ -71,6 +71,54 @@ def test_server_that_crashes_and_comes_back_a_few_times(broker, topic, own_lake,
     assert "dich" not in running.output, "and no password"
 
 
+MANY = 'match: {topic: ".*"}'  # a rule with a match: a pipeline of many tables, with a control table
+
+
+@pytest.mark.parametrize("table_extra, in_flight, comes_back, code", [
+    ("", False, False, 0),  # nothing is left to do
+    ("", True, False, 143),
+    ("", True, True, 0),
+    (MANY, False, False, 143),  # how far everything was read is not in the control table yet
+    (MANY, False, True, 0),
+], ids=["idle", "rows", "rows-in-time", "bound", "bound-in-time"])  # fmt: skip
+def test_leaving_while_the_server_is_away(broker, topic, own_lake, own_postgres, tmp_path, table_extra, in_flight, comes_back, code):
+    config = own_lake.config(pipeline(broker, [topic], interval="300ms", table_extra=table_extra))
+    broker.produce(topic, orders(0, 100))
+    firn("run", config, "--until-caught-up").ok()
+    broker.produce(topic, orders(100, 100))
+    running = start_firn("run", config, "--shutdown-timeout", "4s", log=tmp_path / "firn.log")
+    wait_until(lambda: count(own_lake) == 200, what="the rows of the second life")
+    own_postgres.stop()
+    sent = 300 if in_flight else 200
+    if in_flight:
+        broker.produce(topic, orders(200, 100))
+        time.sleep(1)  # they are read
+    running.process.terminate()
+    if comes_back:
+        own_postgres.start()
+    assert running.wait(40) == code, running.output
+    if not comes_back:
+        own_postgres.start()
+    firn("run", config, "--until-caught-up").ok()
+    assert ids(own_lake) == list(range(sent))
+
+
+def test_bad_records_wait_for_the_server_as_rows_do(broker, topic, own_lake, own_postgres, tmp_path):
+    running = start_firn("run", own_lake.config(pipeline(broker, [topic], interval="300ms")), log=tmp_path / "firn.log")
+    broker.produce(topic, orders(0, 100))
+    wait_until(lambda: count(own_lake) == 100, what="the first rows")
+    own_postgres.stop()
+    broker.produce(topic, ["{broken", *orders(100, 100)])
+    wait_until(lambda: "dead letters wait for their table's catalog" in running.output, what="a batch with a letter")
+    time.sleep(1)
+    assert running.alive(), running.output
+    own_postgres.start()
+    wait_until(lambda: count(own_lake) == 200, what="everything", timeout_s=90)
+    assert running.stop() == 0, running.output
+    assert ids(own_lake) == list(range(200))
+    assert own_lake.read(TABLE + "_dead_letters").num_rows == 1
+
+
 def test_standby_is_promoted_after_the_primary_crashed(broker, topic, own_lake, own_postgres, tmp_path):
     with own_postgres.standby() as standby:
         # The standby is named first: it is passed over as long as it takes no changes.

@@ -150,6 +150,34 @@ TEST_F(ManyTablesTest, ConflictsAndLostAnswersLoseAndDoubleNothing) {
   ExpectEachOnce();
 }
 
+TEST_F(ManyTablesTest, AStopWhileTheCatalogIsAwayWaitsForItWithinItsLimit) {
+  ProduceMixed(30);
+  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
+  for (const bool comes_back : {true, false}) {
+    ProduceMixed(30);
+    auto process = Start({.shutdown_timeout_ms = 2'000});
+    Eventually([&] { return process->pipeline->status().rows_committed == 30; }, "the rows of this life");
+    catalog_->FailNextLoads(comes_back ? 2 : 1'000'000);
+    const PipelineResult result = Stop(*process);
+    EXPECT_EQ(result.end, comes_back ? PipelineEnd::kDone : PipelineEnd::kInterrupted) << result.message;
+    if (!comes_back) {
+      EXPECT_NE(result.message.find("all records are committed"), std::string::npos) << result.message;
+    }
+    catalog_->FailNextLoads(0);
+  }
+  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
+  ExpectEachOnce();
+}
+
+TEST_F(ManyTablesTest, AStopWhileTheCatalogIsAwayIsCleanWhereNothingIsLeftToDo) {
+  ProduceMixed(30);
+  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
+  auto process = Start({.shutdown_timeout_ms = 2'000});
+  Eventually([&] { return process->pipeline->status().lag_records == 0; }, "a run with nothing to read");
+  catalog_->FailNextLoads(1'000'000);
+  EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
+}
+
 TEST_F(ManyTablesTest, AnIdleTableDoesNotMakeTheNextRunReadFromTheStart) {
   ProduceKind("idle", 10);
   EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);

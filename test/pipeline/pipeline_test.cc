@@ -81,6 +81,21 @@ TEST_F(PipelineTest, DeadLettersOfABatchThatIsReadAgainAreNotDoubled) {
   EXPECT_EQ(Column("offset", "events_dead_letters").size(), 1U);
 }
 
+TEST_F(PipelineTest, BadRecordsWaitForACatalogThatIsAway) {
+  Produce(10);
+  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
+  log_->Append(Partition(0), "{broken");
+  Produce(10);
+  config_.commit.interval_ms = 500;
+  auto process = Start();
+  Eventually([&] { return process->pipeline->status().rows_decoded == 11; }, "a batch that fills");
+  catalog_->FailNextLoads(5);
+  Eventually([&] { return process->pipeline->status().rows_committed == 10; }, "the batch");
+  EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
+  ExpectAllOnce();
+  EXPECT_EQ(Column("offset", "events_dead_letters").size(), 1);
+}
+
 TEST_F(PipelineTest, ADeadLetterTableOfAFormerVersionGetsItsNewColumns) {
   const iceberg::SchemaPtr own = write::DeadLetterSchema();
   std::vector<iceberg::NestedField> former;

@@ -19,14 +19,9 @@ RESTART_S = 0.5
 PATIENCE_S = 90  # for a clean stop, on a busy machine
 YOUNG_S = 1.0  # so old a process may not listen to signals yet
 LEFT = (0, 130, 143)  # what a process may end with that was asked to
-# Why a process may end by itself, as the documents have it: the outcome of a commit stayed unknown for longer than it waits; no broker for 15 s at its
-# start; or a broker, away for longer than the session of a static member, takes the member for its own double, which ends a consumer for good.
-EXCUSES = {
-    3: re.compile(r"not known whether the last commit was applied"),
-    1: re.compile(r"Static consumer fenced by other consumer|no answer from Kafka at \S+ within"),
-}
+# Why a process may end by itself, as the documents have it: the outcome of a commit stayed unknown for longer than it waits.
+EXCUSES = {3: re.compile(r"not known whether the last commit was applied")}
 ASKED = "asked to stop"
-STOPPED_WITHOUT_CATALOG = re.compile(f"{EXCUSES[1].pattern}|the server cannot be reached|while a change was under way")
 WORDS = re.compile(r"^(?!.*librdkafka)(.* ERROR |firn:|  [^ ].*: |.*failed)")
 
 
@@ -129,8 +124,6 @@ class Worker(Actor):
         words = self.log.read_text(errors="replace")
         last = " | ".join(line.strip() for line in words.splitlines()[-12:] if WORDS.search(line))[:600]
         excuse = EXCUSES.get(code)
-        if how == ASKED and code == 1:
-            excuse = STOPPED_WITHOUT_CATALOG
         if excuse and excuse.search(last):
             self._book.note(self.name, f"{how} with {code}, excused: {last}", f"workers: {how} with {code}, excused")
         else:

@@ -93,6 +93,7 @@ Status BoundKeeper::StoreNow(commit::Complete ours) {
     Ignore(storing_->Get());  // ours is newer
     storing_.reset();
   }
+  if (commit::MergeComplete(stored_, ours) == stored_) return Ok();  // nothing new: the table may be away
   FIRN_ASSIGN(auto stored, Store(std::move(ours)).Get());
   if (stored.complete) stored_ = *std::move(stored.complete);
   return Ok();

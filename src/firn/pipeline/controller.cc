@@ -21,6 +21,7 @@ constexpr int64_t kRevokeBoundMs = 60'000;
 constexpr int64_t kRefusedGraceMs = 3'000;
 constexpr int kRefusedLimit = 2;
 constexpr int64_t kPauseMs = 500;
+constexpr int64_t kMaxBoundWaitMs = 30 * 60'000;  // as long as a commit is tried
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr size_t kCommitters = 8;
 
@@ -173,7 +174,23 @@ Status Controller::Flush() {
                     limit_ms));
   }
   view_.Show(flow_->Counters());
-  return flow_->refused() ? Ok() : flow_->StoreBound();
+  return flow_->refused() ? Ok() : StoreBound(std::min(left_ms(), kMaxBoundWaitMs));
+}
+
+// Every batch is committed by now; the bound only spares the next start some reading. Its catalog has until
+// the limit to come back, as that of the batches.
+Status Controller::StoreBound(int64_t limit_ms) {
+  const int64_t end_ns = clock_.MonotonicNs() + limit_ms * kNsPerMs;
+  const Patience patience = [&](const Error& error) {
+    view_.Trouble(error);
+    return clock_.MonotonicNs() < end_ns && clock_.SleepUnlessStopped(kPauseMs, abort_.get_token());
+  };
+  Status stored = CallPatiently(patience, [&] { return flow_->StoreBound(); });
+  if (stored.ok() || stored.error().retry() == RetryHint::kNo) return stored;
+  return Error(ErrorKind::kCancelled,
+               fmt::format("all records are committed, but not how far they were read, "
+                           "so that the next start reads some again: {}",
+                           stored.error().message()));
 }
 
 // --- source

@@ -47,6 +47,7 @@ class Controller {
   Status Loop(const std::stop_token& stop, const std::stop_token& abort);
   Status Turn();
   Status Flush();
+  Status StoreBound(int64_t limit_ms);
   bool CaughtUp() const;
   /// The run ends when everything that was there at its start is committed.
   bool bounded() const { return options_.until_caught_up || config_.bounded; }

@@ -1,15 +1,18 @@
 #include "firn/pipeline/dead_letter_sink.h"
 
 #include <algorithm>
+#include <climits>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "firn/commit/protocol/progress.h"
+#include "firn/obs/log.h"
 #include "firn/pipeline/table_setup.h"
 #include "firn/record/schema_delta.h"
 #include "firn/route/evolver.h"
+#include "firn/runtime/retry.h"
 #include "firn/write/dead_letter_rows.h"
 #include "firn/write/writer.h"
 
@@ -32,6 +35,10 @@ size_t RowsAtOnce(std::span<const record::DeadLetter* const> letters) {
   return count;
 }
 
+// As long as a commit is tried.
+constexpr runtime::RetryPolicy kCatalogAway{
+    .max_attempts = INT_MAX, .max_backoff_ms = 10'000, .max_elapsed_ms = 30 * 60'000};
+
 Error OutcomeError(const commit::CommitOutcome& outcome) {
   if (const auto* rejected = std::get_if<commit::Rejected>(&outcome)) return rejected->error;
   if (const auto* conflict = std::get_if<commit::ConflictExhausted>(&outcome)) return conflict->error;
@@ -53,9 +60,17 @@ DeadLetterSink::DeadLetterSink(std::shared_ptr<iceberg::Catalog> catalog, DeadLe
 Status DeadLetterSink::Write(const std::string& letters_id, const std::vector<record::DeadLetter>& letters,
                              const record::PositionRanges& ranges, const std::stop_token& abort) {
   const std::string context = this->context();
-  FIRN_ASSIGN_CTX(commit::Committer * committer, CommitterOf(letters_id), context);
+  // The catalog may be away: the committer waits for it by itself, but the looks at the table before do not.
+  const auto patiently = [&](const auto& look) {
+    return runtime::Retry(kCatalogAway, clock_, ids_, abort, look, [&](const Error& error, int, int64_t ms) {
+      obs::Log(obs::Level::kWarning, "dead letters wait for their table's catalog",
+               {{"pipeline", pipeline_id_}, {"error", error}, {"pause_ms", ms}});
+    });
+  };
+  FIRN_ASSIGN_CTX(commit::Committer * committer, patiently([&] { return CommitterOf(letters_id); }), context);
   for (int round = 0; round < kMaxRounds; ++round) {
-    FIRN_ASSIGN_CTX(auto batch, Stage(letters_id, letters, ranges), context);
+    FIRN_ASSIGN(const auto table, patiently([&] { return Load(); }));
+    FIRN_ASSIGN_CTX(auto batch, Stage(table, letters_id, letters, ranges), context);
     if (batch.ranges.empty()) return Ok();
     commit::CommitOutcome outcome = committer->CommitBatch(batch, abort);
     if (std::holds_alternative<commit::Committed>(outcome) ||
@@ -120,10 +135,10 @@ Status DeadLetterSink::AddMissingColumns(commit::Committer& committer, const ice
 }
 
 // Letters that the table does not hold yet, in a file, with the ranges they move its positions by.
-Result<commit::TableBatch> DeadLetterSink::Stage(const std::string& letters_id,
+Result<commit::TableBatch> DeadLetterSink::Stage(const iceberg::LoadedTable& table,
+                                                 const std::string& letters_id,
                                                  const std::vector<record::DeadLetter>& letters,
                                                  const record::PositionRanges& ranges) {
-  FIRN_ASSIGN(auto table, catalog_->LoadTable(Identifier(config_.table)));
   FIRN_ASSIGN(auto progress, commit::FindProgress(*table.metadata, letters_id, iceberg::kMainBranch));
   std::vector<const record::DeadLetter*> missing;
   commit::TableBatch batch;

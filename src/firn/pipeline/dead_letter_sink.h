@@ -45,7 +45,7 @@ class DeadLetterSink {
 
  private:
   Status AddMissingColumns(commit::Committer& committer, const iceberg::Schema& schema);
-  Result<commit::TableBatch> Stage(const std::string& letters_id,
+  Result<commit::TableBatch> Stage(const iceberg::LoadedTable& table, const std::string& letters_id,
                                    const std::vector<record::DeadLetter>& letters,
                                    const record::PositionRanges& ranges);
   Result<std::vector<iceberg::DataFile>> WriteFiles(const iceberg::LoadedTable& table,
