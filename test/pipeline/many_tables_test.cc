@@ -219,6 +219,25 @@ TEST_F(ManyTablesTest, ATableThatContradictsFailsAloneAndCatchesUpWhenItIsMended
   ExpectEachOnce();
 }
 
+TEST_F(ManyTablesTest, WhatOneTableLacksIsNotValidHoweverFarTheOthersAre) {
+  MakeTableThatContradicts();
+  ProduceMixed(30);
+  auto process = Start();
+  Eventually([&] { return process->pipeline->status().rows_committed == 20; }, "rows of the other tables");
+  runtime::SystemClock().SleepMs(4'500);  // two looks at the ends of the log
+  ProduceKind("a", 5);
+  Eventually([&] { return process->pipeline->status().rows_committed == 25; }, "more of them");
+  EXPECT_EQ(process->pipeline->status().valid_through_ms, 0);
+  EXPECT_EQ(process->pipeline->status().state, PipelineState::kDegraded);
+  EXPECT_EQ(Stop(*process).end, PipelineEnd::kFailed);
+
+  ASSERT_TRUE(catalog_->DropTable({{"shop"}, "b"}, /*purge=*/false).ok());
+  process = Start();
+  Eventually([&] { return process->pipeline->status().valid_through_ms > 0; }, "all tables");
+  EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
+  ExpectEachOnce();
+}
+
 TEST_F(ManyTablesTest, ATableCatchesUpWhileTheOthersGoOn) {
   MakeTableThatContradicts();
   ProduceMixed(3000);

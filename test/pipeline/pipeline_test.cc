@@ -378,6 +378,29 @@ TEST_F(PipelineTest, EachCommitCarriesRangesThatJoin) {
   EXPECT_GT(epoch, 3);
 }
 
+TEST_F(PipelineTest, LagCountsWhatIsNotCommittedAndValidThroughIsNeverAheadOfIt) {
+  Produce(40);
+  EXPECT_EQ(CatchUp().end, PipelineEnd::kDone);
+  config_.commit.interval_ms = 3'600'000;
+  auto process = Start();
+  const auto status = [&] { return process->pipeline->status(); };
+  Eventually([&] { return status().lag_records == 0 && status().valid_through_ms > 0; }, "nothing to read");
+  const int64_t idle_ms = status().valid_through_ms;
+  Eventually([&] { return status().valid_through_ms > idle_ms; }, "time that goes on without commits");
+  EXPECT_EQ(status().commits, 0);
+
+  const int64_t produced_ms = runtime::SystemClock().NowMs();
+  Produce(20);
+  Eventually([&] { return status().rows_decoded == 20 && status().lag_records == 20; }, "lag that is read");
+  for (const auto& [partition, age_ms] : status().lag_age_ms) EXPECT_GE(age_ms, 0);
+  runtime::SystemClock().SleepMs(4'500);  // two more looks at the ends
+  EXPECT_EQ(status().lag_records, 20);
+  EXPECT_GT(status().lag_age_ms.at(Partition(0)), 0);
+  EXPECT_LE(status().valid_through_ms, produced_ms) << "what came later is read and not committed";
+  EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
+  ExpectAllOnce();
+}
+
 TEST_F(PipelineTest, RecordsWaitForASchemaThatIsAwayAndAStopDoesNot) {
   Produce(50);
   schemas_are_away_ = true;

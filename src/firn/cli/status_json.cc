@@ -22,8 +22,11 @@ json CountOrNull(int64_t count) { return count >= 0 ? json(count) : json(nullptr
 json LagToJson(const pipeline::PipelineStatus& status) {
   json partitions = json::array();
   for (const auto& [partition, lag] : status.lag) {
-    partitions.push_back(
-        {{"topic", partition.topic}, {"partition", partition.partition}, {"lag-records", lag}});
+    const auto age = status.lag_age_ms.find(partition);
+    partitions.push_back({{"topic", partition.topic},
+                          {"partition", partition.partition},
+                          {"lag-records", lag},
+                          {"lag-ms", age == status.lag_age_ms.end() ? json(nullptr) : json(age->second)}});
   }
   return partitions;
 }
@@ -70,6 +73,7 @@ json PipelineToJson(const pipeline::PipelineStatus& status) {
           {"lag-files", CountOrNull(status.lag_files)},
           {"lag-bytes", CountOrNull(status.lag_bytes)},
           {"freshness-ms", CountOrNull(status.freshness_ms)},
+          {"valid-through", InstantOrNull(status.valid_through_ms)},
           {"last-commit", InstantOrNull(status.last_commit_ms)},
           {"last-commit-took-ms", status.last_commit_took_ms},
           {"last-snapshot-id", status.last_snapshot_id ? json(*status.last_snapshot_id) : json(nullptr)},

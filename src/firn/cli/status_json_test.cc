@@ -15,6 +15,7 @@ pipeline::PipelineStatus Degraded() {
   status.rows_committed = 1234;
   status.lag_records = 5;
   status.lag[{"flights", 0}] = 5;
+  status.lag_age_ms[{"flights", 0}] = 1500;
   return status;
 }
 
@@ -26,6 +27,8 @@ TEST(StatusJson, UnknownNumbersAreNullAndKeysAreStable) {
   EXPECT_TRUE(pipeline.at("freshness-ms").is_null());
   EXPECT_TRUE(pipeline.at("last-commit").is_null());
   EXPECT_EQ(pipeline.at("partitions").at(0).at("lag-records"), 5);
+  EXPECT_EQ(pipeline.at("partitions").at(0).at("lag-ms"), 1500);
+  EXPECT_TRUE(pipeline.at("valid-through").is_null());
   EXPECT_EQ(body.at("started"), "1970-01-01T00:00:01.000Z");
 }
 

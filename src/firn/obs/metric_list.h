@@ -77,7 +77,7 @@ inline constexpr std::array kMetricList = {
                Labels{"pipeline", "topic", "partition"}, "Records in the source that no commit holds yet."},
     MetricInfo{Metric::kLagSeconds, "firn_lag_seconds", MetricKind::kGauge,
                Labels{"pipeline", "topic", "partition"},
-               "Time since reading last stood at the end of the partition, 0 when it does."},
+               "Time since all of the partition was committed, 0 when it is."},
     MetricInfo{
         Metric::kWaitingFiles, "firn_waiting_files", MetricKind::kGauge, Labels{"pipeline"},
         "Files that the last listing found and that are not read to their end. Sources of files only."},

@@ -104,8 +104,8 @@ Status BatchFlow::Heed(TableRun& table, Result<TableNews> news) {
   if (news->view_changed) Offer(table);
   if (!news->committed) return Ok();
   bound_.Changed();
-  if (news->valid_through_ms > 0) {
-    if (services_.sole) ends_.ForgetThrough(news->valid_through_ms);
+  if (services_.sole && news->valid_through_ms > 0) {  // that of one table of many says nothing of the others
+    ends_.ForgetThrough(news->valid_through_ms);
     view_.ValidThrough(news->valid_through_ms);
   }
   Acknowledge();
@@ -333,6 +333,24 @@ void BatchFlow::GiveUpOwnReads() {
 
 bool BatchFlow::Settled() const {
   return own_reads_.empty() && !lanes_.waiting() && !tables_.AnyBehind(started_);
+}
+
+std::map<SourcePartition, int64_t> BatchFlow::CommittedPositions() const {
+  auto positions = ReadPositions();  // before it is asked what waits and fills: see Lane::Dispatch
+  if (!lanes_.waiting() && !tables_.AnyUncommitted()) return positions;
+  const record::Positions bound = lanes_.Bound(tables_.Pending());
+  for (auto& [partition, next] : positions) {
+    if (const auto at = bound.find(partition); at != bound.end()) next = std::min(next, at->second.next);
+  }
+  return positions;
+}
+
+int64_t BatchFlow::ValidThrough(const std::map<SourcePartition, int64_t>& committed) const {
+  if (!tables_.Failed().ok() || tables_.AnyBehind(started_)) return 0;
+  record::Positions at;
+  for (const auto& [partition, next] : committed) at[partition].next = next;
+  const auto passed = ends_.PassedBy(at);
+  return passed.empty() ? 0 : passed.front().time_ms;
 }
 
 ProgressView::Counters BatchFlow::Counters() const {

@@ -94,6 +94,11 @@ class BatchFlow {
   /// Records that were read up to `positions` (asked for before this) are with their tables, or set aside.
   bool Settled() const;
   std::map<record::SourcePartition, int64_t> ReadPositions() const { return lanes_.Positions(started_); }
+  /// Below these positions of ours everything is committed, or there was nothing to commit.
+  std::map<record::SourcePartition, int64_t> CommittedPositions() const;
+  /// The newest time for which `committed` tells that every record appended until then is in its table; 0:
+  /// there is none, or a table that failed lacks some.
+  int64_t ValidThrough(const std::map<record::SourcePartition, int64_t>& committed) const;
   TableSet& tables() { return tables_; }
   const TableSet& tables() const { return tables_; }
   void Observe(int64_t time_ms, const std::map<record::SourcePartition, source::PartitionBounds>& bounds) {

@@ -384,7 +384,9 @@ Status Controller::RefreshLag() {
     return std::move(bounds).error();
   }
   flow_->Observe(now_ms, *bounds);
-  view_.Lag(*bounds, flow_->ReadPositions());
+  const auto committed = flow_->CommittedPositions();
+  view_.Lag(*bounds, committed);
+  view_.ValidThrough(flow_->ValidThrough(committed));
   view_.Backlog(source_->backlog());
   return Ok();
 }

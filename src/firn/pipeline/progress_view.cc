@@ -54,15 +54,17 @@ void ProgressView::Lag(const std::map<SourcePartition, source::PartitionBounds>&
     if (bound != bounds.end())
       headroom[partition] = *bound->second.end - lag[partition] - bound->second.first;
   }
+  std::map<SourcePartition, int64_t> ages = LagAges(lag);
   metrics_.Lag(lag, headroom);
-  metrics_.LagSeconds(LagAges(lag));
+  metrics_.LagSeconds(ages);
   status_.Write([&](PipelineStatus& s) {
     s.lag = std::move(lag);
+    s.lag_age_ms = std::move(ages);
     s.lag_records = total;
   });
 }
 
-// Since when each partition has not been read to its end.
+// Since when not all of each partition is committed.
 std::map<SourcePartition, int64_t> ProgressView::LagAges(const std::map<SourcePartition, int64_t>& lag) {
   const int64_t now_ms = clock_.NowMs();
   std::erase_if(at_end_ms_, [&](const auto& entry) { return !lag.contains(entry.first); });
@@ -85,8 +87,10 @@ void ProgressView::Backlog(const std::optional<source::Backlog>& backlog) {
 }
 
 void ProgressView::ValidThrough(int64_t time_ms) {
-  valid_through_ms_ = std::max(valid_through_ms_, time_ms);
-  metrics_.ValidThrough(valid_through_ms_);
+  if (time_ms <= valid_through_ms_) return;
+  valid_through_ms_ = time_ms;
+  metrics_.ValidThrough(time_ms);
+  status_.Write([time_ms](PipelineStatus& s) { s.valid_through_ms = time_ms; });
 }
 
 void ProgressView::Show(const Counters& counters) {

@@ -26,7 +26,7 @@ class ProgressView {
   /// What a run begins with is away: DEGRADED until it runs.
   void WaitsToBegin(const Error& error);
 
-  /// `bounds`: of all partitions; `positions`: where reading stands in ours.
+  /// `bounds`: of all partitions; `positions`: up to where ours are committed.
   void Lag(const std::map<record::SourcePartition, source::PartitionBounds>& bounds,
            const std::map<record::SourcePartition, int64_t>& positions);
   /// Of sources that count in files; nothing of the others.
@@ -54,7 +54,7 @@ class ProgressView {
   obs::RateLimitedLog trouble_log_;
   int64_t trouble_until_ns_ = 0;  ///< 0: none is shown
   int64_t valid_through_ms_ = 0;
-  std::map<record::SourcePartition, int64_t> at_end_ms_;  ///< when each was last seen read to its end
+  std::map<record::SourcePartition, int64_t> at_end_ms_;  ///< when each was last seen committed to its end
 };
 
 }  // namespace firn::pipeline

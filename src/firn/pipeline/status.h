@@ -45,17 +45,19 @@ struct PipelineStatus {
   int64_t commits = 0;
   int64_t conflicts = 0;
   int64_t data_files = 0;
-  int64_t lag_records = -1;    ///< -1: not known yet
-  int64_t lag_files = -1;      ///< of sources that count in files; -1: not one of them, or not known yet
-  int64_t lag_bytes = -1;      ///< of these files
-  int64_t freshness_ms = -1;   ///< age of the oldest record not yet committed; 0 when lag is 0
-  int64_t last_commit_ms = 0;  ///< wall clock of the last commit, 0: none
+  int64_t lag_records = -1;      ///< not committed yet; -1: not known yet
+  int64_t lag_files = -1;        ///< of sources that count in files; -1: not one of them, or not known yet
+  int64_t lag_bytes = -1;        ///< of these files
+  int64_t freshness_ms = -1;     ///< age of the oldest record not yet committed; 0 when lag is 0
+  int64_t valid_through_ms = 0;  ///< wall clock: every record appended by then is in its table; 0: unknown
+  int64_t last_commit_ms = 0;    ///< wall clock of the last commit, 0: none
   int64_t last_commit_took_ms = 0;
   std::optional<int64_t> last_snapshot_id;
   std::string metadata_location;
   std::string catalog_uri;            ///< for the line to paste into an engine
   int64_t total_records_target = -1;  ///< bounded runs: records between start and end, -1 when unknown
-  std::map<record::SourcePartition, int64_t> lag;
+  std::map<record::SourcePartition, int64_t> lag;         ///< of our partitions, in records
+  std::map<record::SourcePartition, int64_t> lag_age_ms;  ///< since when there is one; 0: there is none
   std::map<std::string, TableStatus> tables;  ///< by name; those that records came for in this run
 };
 

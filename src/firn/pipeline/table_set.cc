@@ -77,6 +77,13 @@ void TableSet::DiscardCarry() {
   for (auto& [id, table] : tables_) table->DiscardCarry();
 }
 
+bool TableSet::AnyUncommitted() const {
+  return std::ranges::any_of(tables_, [](const auto& entry) {
+    const TableRun& table = *entry.second;
+    return !table.failed() && (table.filling() || table.in_flight());
+  });
+}
+
 bool TableSet::OverLimits() const {
   return std::ranges::any_of(tables_, [](const auto& entry) { return entry.second->OverLimits(); });
 }

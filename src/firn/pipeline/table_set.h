@@ -59,6 +59,8 @@ class TableSet {
 
   /// Of each table that has something to tell, or has failed by it.
   std::vector<TableEvent> Poll();
+  /// A table that is well holds what is not committed yet.
+  bool AnyUncommitted() const;
   bool AnyInFlight() const { return FirstRunning(/*all=*/false) != nullptr; }
   /// A table with a batch in flight; with `all` also one that is opened or changed. Null: none.
   TableRun* FirstRunning(bool all) const;
