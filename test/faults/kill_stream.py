@@ -55,13 +55,13 @@ class Stream:
         self.sent: list[list[Record]] = [[] for _ in range(PARTITIONS)]
         self._next_id = 0
 
-    def send(self, each: int = 100) -> None:
-        """Returns when the broker has them all."""
+    def send(self, each: int = 100, kinds: tuple[str, ...] = KINDS) -> None:
+        """Returns when the broker has them all. kinds: in turn."""
         failed = []
         for _ in range(each):
             for partition, records in enumerate(self.sent):
                 bad = self.has_letters and len(records) % BAD_EVERY == 5
-                record = Record(len(records), self._next_id, KINDS[self._next_id % 2], bad)
+                record = Record(len(records), self._next_id, kinds[self._next_id % len(kinds)], bad)
                 self._next_id += 1
                 records.append(record)
                 value = f"{{{record.id}" if bad else json.dumps({"id": record.id, "kind": record.kind, "pad": self._pad()})

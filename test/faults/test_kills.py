@@ -66,3 +66,29 @@ def cells_of(case: str) -> list[str]:
 @pytest.mark.parametrize("case", CASES)
 def test_each_record_comes_once_when_killed_at(case, at_once):
     at_once.result(case)
+
+
+def test_a_table_that_is_new_in_a_batch_whose_others_were_committed_before_the_kill(new_case):
+    """No bound was written in between: the restart reads from below what the others have, and makes the table with its first record."""
+    home, stream = new_case("sqlite-local", "many")
+    config = stream.config(home)
+    stream.send(kinds=("a",))
+    with Firn(config, home.folder / "first.log", more=("--until-caught-up",)) as first:
+        assert first.wait() == 0, first.output
+    stream.send()
+    with Firn(config, home.folder / "killed.log", "group_offsets_after_commit:1:kill") as killed:
+        assert killed.wait() == -9, killed.output
+    committed = sum(map(len, stream.expected("a")))
+    assert home.load("a").current_snapshot().summary["total-records"] == str(committed), "the table that was there is ahead"
+    assert not has_rows(home, "b")
+    with Firn(config, home.folder / "last.log", more=("--until-caught-up",)) as last:
+        assert last.wait() == 0, last.output
+    check(home, stream, METADATA)
+
+
+def has_rows(home, table: str) -> bool:
+    """False also for a table that is not there."""
+    if not home.pyiceberg().table_exists((home.ns, table)):
+        return False
+    head = home.load(table).current_snapshot()
+    return head is not None and int(head.summary.get("total-records", 0)) > 0

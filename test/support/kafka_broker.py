@@ -46,6 +46,7 @@ share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
 log.retention.check.interval.ms=1000
+log.cleaner.backoff.ms=500
 message.max.bytes=33554432
 """
 
@@ -53,10 +54,10 @@ message.max.bytes=33554432
 class Broker:
     """Starts on entry, stops on exit. `stop` and `start` may be called in between: data and ports stay the same."""
 
-    def __init__(self, folder: Path, properties: dict[str, str] | None = None, listeners: dict[str, int] | None = None):
-        """properties are added to the broker's own; listeners (protocol name -> port) to its plain-text one."""
+    def __init__(self, folder: Path, properties: dict[str, str] | None = None, listeners: dict[str, int] | None = None, port: int | None = None):
+        """properties are added to the broker's own; listeners (protocol name -> port) to its plain-text one, whose port is `port` or a free one."""
         self.folder = Path(folder)
-        self.port = free_port()
+        self.port = port or free_port()
         self.controller_port = free_port()
         self.bootstrap = f"127.0.0.1:{self.port}"
         self._extra = properties or {}

@@ -130,8 +130,10 @@ PartitionCheck CheckPartition(const record::PartitionPosition& position, const L
     return !a.empty() && !b.empty() && a != b;
   };
   if (differs(position.identity.cluster_id, log.identity.cluster_id)) {
-    return PartitionRecreated{fmt::format("what was read is {}, this is {}", position.identity.cluster_id,
-                                          log.identity.cluster_id)};
+    // Where topics have ids these are clusters; otherwise the words are the source's own.
+    const char* kind = position.identity.topic_id.empty() ? "" : "cluster ";
+    return PartitionRecreated{fmt::format("what was read is {}{}, this is {}{}", kind,
+                                          position.identity.cluster_id, kind, log.identity.cluster_id)};
   }
   if (differs(position.identity.topic_id, log.identity.topic_id)) {
     return PartitionRecreated{fmt::format("read topic id {}, the topic now has id {}",
