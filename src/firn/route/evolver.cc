@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace firn::route {
@@ -100,8 +101,7 @@ class Planner {
       return fmt::format("it differs only in case from '{}'", *taken);
     if (field.parent_id == kRoot && IsPartitionFieldName(field.name))
       return "a partition field of the table has this name";
-    if (schema_.FindByName(PathOf(field)) != nullptr)
-      return fmt::format("'{}' is the path of another field", PathOf(field));
+    if (const auto taken = TakenName(field)) return fmt::format("'{}' is the name of another field", *taken);
     if (InsideMapKey(field.parent_id)) return "the keys of a map cannot change";
     if (field_count_ + 1 + CountFields(*field.type) > policy_.max_columns) {
       return fmt::format("the table would have more than max_columns ({}) columns", policy_.max_columns);
@@ -127,6 +127,28 @@ class Planner {
         return sibling.name;
     }
     return std::nullopt;
+  }
+
+  /// A full name of the field or of one inside it that another field has: names may hold dots.
+  std::optional<std::string> TakenName(const NewField& field) const {
+    std::set<std::string> names;
+    AddNames(*schema_.as_struct(), "", names);
+    for (const NewField& other : added_) {
+      names.insert(PathOf(other));
+      AddNames(*other.type, PathOf(other) + ".", names);
+    }
+    std::set<std::string> own = {PathOf(field)};
+    AddNames(*field.type, PathOf(field) + ".", own);
+    const auto taken =
+        std::ranges::find_if(own, [&](const std::string& name) { return names.contains(name); });
+    return taken == own.end() ? std::nullopt : std::optional(*taken);
+  }
+
+  static void AddNames(const Type& type, const std::string& prefix, std::set<std::string>& names) {
+    for (const NestedField& field : type.fields()) {
+      names.insert(prefix + field.name);
+      AddNames(*field.type, prefix + field.name + ".", names);
+    }
   }
 
   bool IsPartitionFieldName(std::string_view name) const {

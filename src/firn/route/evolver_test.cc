@@ -160,9 +160,27 @@ TEST(EvolverTest, EachRefusalNamesItsReasonAndTheRestIsDone) {
   EXPECT_THAT(change.refused[0].why, HasSubstr("only in case from 'name'"));
   EXPECT_THAT(change.refused[1].why, HasSubstr("reserves"));
   EXPECT_THAT(change.refused[2].why, HasSubstr("partition field"));
-  EXPECT_THAT(change.refused[3].why, HasSubstr("path of another field"));
+  EXPECT_THAT(change.refused[3].why, HasSubstr("'items.element' is the name of another field"));
   EXPECT_THAT(change.refused[4].why, HasSubstr("only in case from 'fine'"));
   EXPECT_EQ(change.schema->fields().size(), 5u);
+}
+
+TEST(EvolverTest, NoFullNameIsThereTwice) {
+  const auto table = Orders();
+  const auto refused = [&](const SchemaDelta& delta) {
+    const auto evolved = Evolve(delta, table, Policy());
+    const auto* change = std::get_if<Change>(&evolved);
+    const auto& all = change != nullptr ? change->refused : std::get<Incompatible>(evolved).refused;
+    return all.empty() ? "" : all[0].name + ": " + all[0].why;
+  };
+  const TypePtr inner = Type::Struct({Field(0, "b", kLong)});
+  EXPECT_EQ(refused({.added = {{0, "a.b", kLong}, {0, "c", kLong}}}), "");
+  EXPECT_EQ(refused({.added = {{0, "a.b", kLong}, {0, "a", inner}}}),
+            "a: 'a.b' is the name of another field");
+  EXPECT_EQ(refused({.added = {{0, "a", inner}, {0, "a.b", kLong}}}),
+            "a.b: 'a.b' is the name of another field");
+  EXPECT_EQ(refused({.added = {{0, "l.element", kLong}, {0, "l", Type::List(0, false, kLong)}}}),
+            "l: 'l.element' is the name of another field");
 }
 
 TEST(EvolverTest, NothingBeyondMaxColumnsAndNothingWithoutEvolution) {

@@ -77,6 +77,10 @@ class SchemaChecker {
   }
 
   void CheckField(const NestedField& field, const std::string& name) {
+    // A name may hold dots; Java and PyIceberg load no table in which it is also the path of another column.
+    if (const auto [other, is_new] = names_.emplace(name, &field);
+        !is_new && other->second->name != field.name)
+      Report("'{}' is the name of two columns, one of them in a struct, list or map", name);
     if (field.id < 0 || field.id > kMaxFieldId)
       Report("column '{}' has the reserved or negative id {}", name, field.id);
     if (!ids_.insert(field.id).second) Report("id {} of column '{}' is used twice", field.id, name);
@@ -121,6 +125,7 @@ class SchemaChecker {
   const Schema& schema_;
   int version_;
   std::set<int32_t> ids_;
+  std::map<std::string, const NestedField*> names_;  ///< by full name
   std::vector<std::string> problems_;
 };
 

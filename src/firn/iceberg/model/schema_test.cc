@@ -91,6 +91,12 @@ TEST(ValidateSchema, ReportsEverythingAtOnce) {
   EXPECT_THAT(problems, HasSubstr("identifier field 'A' is of type double"));
 }
 
+TEST(ValidateSchema, AFullNameIsThereOnce) {
+  EXPECT_THAT(Problems(R"({"type":"struct","fields":[{"id":1,"name":"a.b","required":false,"type":"int"},
+    {"id":2,"name":"a","required":false,"type":{"type":"struct","fields":[{"id":3,"name":"b","required":false,"type":"int"}]}}]})"),
+              HasSubstr("'a.b' is the name of two columns"));
+}
+
 TEST(ValidateSchema, IdentifierFieldsInsideListsAreRefused) {
   EXPECT_THAT(
       Problems(R"({"type":"struct","identifier-field-ids":[2],"fields":[{"id":1,"name":"l","required":true,
