@@ -188,6 +188,8 @@ CellOutcome AppendDecimalText(Column& column, std::string_view text) {
   return AppendDecimal(column, number);
 }
 
+bool IsHex(const Column& column) { return column.binding().bytes_encoding == BytesEncoding::kHex; }
+
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -214,16 +216,20 @@ CellOutcome AppendUuidText(Column& column, std::string_view text) {
   return {};
 }
 
-CellOutcome AppendBase64(Column& column, std::string_view text) {
-  const auto bytes = Base64Decode(text);
-  if (!bytes.ok()) return Wrong(reason::kBadBase64, "base64 text");
+CellOutcome AppendEncodedBytes(Column& column, std::string_view text) {
+  const bool is_hex = IsHex(column);
+  const auto bytes = is_hex ? HexDecode(text) : Base64Decode(text);
+  if (!bytes.ok())
+    return is_hex ? Wrong(reason::kBadHex, "hexadecimal text") : Wrong(reason::kBadBase64, "base64 text");
   const auto size = static_cast<int64_t>(bytes->size());
   if (column.type_id() == TypeId::kBinary) {
     column.AppendBytes(bytes->data(), size);
     return {};
   }
-  if (size != column.type().length())
-    return Wrong(reason::kOutOfRange, "base64 text of as many bytes as the column's type has");
+  if (size != column.type().length()) {
+    return Wrong(reason::kOutOfRange, is_hex ? "hexadecimal text of as many bytes as the column's type has"
+                                             : "base64 text of as many bytes as the column's type has");
+  }
   column.AppendFixedBytes(bytes->data(), size);
   return {};
 }
@@ -241,8 +247,9 @@ CellOutcome AppendPlainBoolean(Column& column, std::string_view text) {
   return {};
 }
 
+/// What JSON has no number for, in the words that Spark, Kafka Connect, Protobuf and Java write.
 template <typename T>
-bool AppendSpecial(Column& column, std::string_view text) {
+CellOutcome AppendNotFinite(Column& column, std::string_view text) {
   constexpr auto kLimits = std::numeric_limits<T>();
   if (text == "NaN") {
     column.AppendFixed(kLimits.quiet_NaN());
@@ -251,9 +258,9 @@ bool AppendSpecial(Column& column, std::string_view text) {
   } else if (text == "-Infinity") {
     column.AppendFixed(-kLimits.infinity());
   } else {
-    return false;
+    return Wrong(reason::kTypeMismatch, ExpectedJson(column));
   }
-  return true;
+  return {};
 }
 
 CellOutcome AppendNumberKey(Column& column, std::string_view text) {
@@ -281,7 +288,7 @@ CellOutcome AppendNumber(Column& column, const NumberText& number, int epoch_dig
     default:
       break;
   }
-  if (epoch_digits < 0) return Wrong(reason::kTypeMismatch, ExpectedJson(column.type()));
+  if (epoch_digits < 0) return Wrong(reason::kTypeMismatch, ExpectedJson(column));
   switch (column.type_id()) {
     case TypeId::kDate:
       return AppendEpochDate(column, number, epoch_digits);
@@ -294,7 +301,7 @@ CellOutcome AppendNumber(Column& column, const NumberText& number, int epoch_dig
     case TypeId::kTimestampTzNs:
       return AppendEpochTimestamp(column, number, epoch_digits, 9);
     default:
-      return Wrong(reason::kTypeMismatch, ExpectedJson(column.type()));
+      return Wrong(reason::kTypeMismatch, ExpectedJson(column));
   }
 }
 
@@ -315,9 +322,13 @@ CellOutcome AppendText(Column& column, std::string_view text) {
       return AppendUuidText(column, text);
     case TypeId::kFixed:
     case TypeId::kBinary:
-      return AppendBase64(column, text);
+      return AppendEncodedBytes(column, text);
+    case TypeId::kFloat:
+      return AppendNotFinite<float>(column, text);
+    case TypeId::kDouble:
+      return AppendNotFinite<double>(column, text);
     default:
-      return Wrong(reason::kTypeMismatch, ExpectedJson(column.type()));
+      return Wrong(reason::kTypeMismatch, ExpectedJson(column));
   }
 }
 
@@ -329,22 +340,19 @@ CellOutcome AppendPlainText(Column& column, std::string_view text, int epoch_dig
       return {};
     case TypeId::kBoolean:
       return AppendPlainBoolean(column, text);
-    case TypeId::kFloat:
-      if (AppendSpecial<float>(column, text)) return {};
-      break;
-    case TypeId::kDouble:
-      if (AppendSpecial<double>(column, text)) return {};
-      break;
     case TypeId::kInt:
     case TypeId::kLong:
-      break;
+      if (!ScanWholeNumber(text, &number)) return Wrong(reason::kTypeMismatch, ExpectedJson(column));
+      return AppendNumber(column, number, epoch_digits);
+    case TypeId::kFloat:
+    case TypeId::kDouble:
+      if (ScanWholeNumber(text, &number)) return AppendNumber(column, number, epoch_digits);
+      return AppendText(column, text);
     default:
       if (epoch_digits >= 0 && ScanWholeNumber(text, &number))
         return AppendNumber(column, number, epoch_digits);
       return AppendText(column, text);
   }
-  if (!ScanWholeNumber(text, &number)) return Wrong(reason::kTypeMismatch, ExpectedJson(column.type()));
-  return AppendNumber(column, number, epoch_digits);
 }
 
 CellOutcome AppendMapKey(Column& column, std::string_view text) {
@@ -366,8 +374,8 @@ CellOutcome AppendMapKey(Column& column, std::string_view text) {
   }
 }
 
-std::string_view ExpectedJson(const Type& type) {
-  switch (type.id()) {
+std::string_view ExpectedJson(const Column& column) {
+  switch (column.type_id()) {
     case TypeId::kBoolean:
       return "true or false";
     case TypeId::kInt:
@@ -375,7 +383,7 @@ std::string_view ExpectedJson(const Type& type) {
       return "a whole number";
     case TypeId::kFloat:
     case TypeId::kDouble:
-      return "a number";
+      return "a number, or \"NaN\", \"Infinity\" or \"-Infinity\"";
     case TypeId::kDecimal:
       return "a number, or the text of one like \"12.50\"";
     case TypeId::kDate:
@@ -394,7 +402,7 @@ std::string_view ExpectedJson(const Type& type) {
       return "a UUID as a string";
     case TypeId::kFixed:
     case TypeId::kBinary:
-      return "bytes as a base64 string";
+      return IsHex(column) ? "bytes as a hexadecimal string" : "bytes as a base64 string";
     case TypeId::kStruct:
     case TypeId::kMap:
       return "an object";

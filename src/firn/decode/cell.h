@@ -22,18 +22,19 @@ struct CellOutcome {
 CellOutcome AppendNumber(Column& column, const NumberText& number, int epoch_digits);
 
 /// Text into a column of a primitive type that is not string: decimals, dates, times, timestamps, uuids,
-/// base64. The byte behind the text must be readable.
+/// bytes in the column's encoding, NaN, Infinity and -Infinity of floats. The byte behind the text must be
+/// readable.
 CellOutcome AppendText(Column& column, std::string_view text);
 
 /// Text of a format that has nothing else (CSV) into a column of a primitive type: as AppendText, strings as
-/// they are, and the text of numbers, booleans (any case) and NaN, Infinity and -Infinity. A byte that is
-/// part of no number must stand behind the text.
+/// they are, and the text of numbers and booleans (any case). A byte that is part of no number must stand
+/// behind the text.
 CellOutcome AppendPlainText(Column& column, std::string_view text, int epoch_digits);
 
 /// A map's key: as AppendText, also text of numbers and booleans; strings as they are.
 CellOutcome AppendMapKey(Column& column, std::string_view text);
 
 /// What the column takes, for messages.
-std::string_view ExpectedJson(const iceberg::Type& type);
+std::string_view ExpectedJson(const Column& column);
 
 }  // namespace firn::decode

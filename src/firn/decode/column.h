@@ -8,6 +8,7 @@
 
 #include "firn/base/int128.h"
 #include "firn/base/result.h"
+#include "firn/decode/bytes_encoding.h"
 #include "firn/decode/growing_buffer.h"
 #include "firn/iceberg/model/type.h"
 
@@ -25,7 +26,8 @@ class ObjectShape;
 struct ColumnBinding {
   ObjectShape* shape = nullptr;  ///< struct columns: keys of the objects that fill it
   int epoch_digits = -1;  ///< decimal digits of a declared epoch unit below a second; -1: numbers are refused
-  bool may_widen = false;  ///< evolution may widen the type
+  bool may_widen = false;                                  ///< evolution may widen the type
+  BytesEncoding bytes_encoding = BytesEncoding::kDefault;  ///< of text, in columns of binary and fixed
 };
 
 /// One column (at any depth) in the making. Cells are appended in row order; the column may lag behind its
@@ -48,6 +50,7 @@ class Column {
   const std::vector<std::unique_ptr<Column>>& children() const { return children_; }
   Column& child(size_t i) { return *children_[i]; }
   ColumnBinding& binding() { return binding_; }
+  const ColumnBinding& binding() const { return binding_; }
   /// Children that must be there in every row of a struct.
   const std::vector<Column*>& required_children() const { return required_children_; }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "firn/base/result.h"
+#include "firn/decode/bytes_encoding.h"
 #include "firn/iceberg/model/schema.h"
 #include "firn/record/batch.h"
 #include "firn/record/dead_letter.h"
@@ -35,6 +36,7 @@ inline constexpr std::string_view kKafkaColumn = "_kafka";
 struct ColumnMapping {
   std::string from;  ///< field name in the record; dotted for nested (`a.b`; `a\\.b` is one name with a dot)
   TimeUnit epoch_unit = TimeUnit::kNone;  ///< numbers for time-like columns; kNone: numbers are refused
+  BytesEncoding bytes_encoding = BytesEncoding::kDefault;  ///< text for columns that hold bytes
 };
 
 /// A table schema bound to field ids, and how records map onto it.

@@ -17,6 +17,11 @@ InferredType InferredType::Of(InferredKind kind) {
   return type;
 }
 
+InferredType InferredType::OfText(std::string_view text) {
+  const bool is_not_finite = text == "NaN" || text == "Infinity" || text == "-Infinity";
+  return Of(is_not_finite ? InferredKind::kNotFinite : InferredKind::kString);
+}
+
 InferredType InferredType::Conflict(std::string why) {
   InferredType type = Of(InferredKind::kConflict);
   type.conflict = std::move(why);
@@ -46,13 +51,18 @@ InferredType& InferredType::operator=(const InferredType& other) {
 
 void InferredType::Merge(const InferredType& other) {
   const auto is_number = [](InferredKind k) {
-    return k == InferredKind::kLong || k == InferredKind::kDouble;
+    return k == InferredKind::kLong || k == InferredKind::kDouble || k == InferredKind::kNotFinite;
+  };
+  const auto is_text = [](InferredKind k) {
+    return k == InferredKind::kString || k == InferredKind::kNotFinite;
   };
   if (kind == InferredKind::kConflict || other.kind == InferredKind::kWaiting) return;
   if (kind == InferredKind::kWaiting || other.kind == InferredKind::kConflict) {
     *this = other;
-  } else if (is_number(kind) && is_number(other.kind)) {
-    if (other.kind == InferredKind::kDouble) kind = InferredKind::kDouble;
+  } else if (kind != other.kind && is_number(kind) && is_number(other.kind)) {
+    kind = InferredKind::kDouble;
+  } else if (kind != other.kind && is_text(kind) && is_text(other.kind)) {
+    kind = InferredKind::kString;
   } else if (kind == InferredKind::kKnown && other.kind == InferredKind::kKnown) {
     MergeKnown(other);
   } else if (kind != other.kind && from_text && other.from_text) {
@@ -179,6 +189,7 @@ std::string_view ToString(InferredKind kind) {
     case InferredKind::kDouble:
       return "number";
     case InferredKind::kString:
+    case InferredKind::kNotFinite:
       return "string";
     case InferredKind::kStruct:
       return "object";

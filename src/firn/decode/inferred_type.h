@@ -16,6 +16,7 @@ enum class InferredKind : uint8_t {
   kLong,
   kDouble,
   kString,
+  kNotFinite,  ///< text `NaN`, `Infinity` or `-Infinity`: a double among numbers, else text
   kStruct,
   kList,
   kKnown,     ///< told by a schema that came with the records, not by values
@@ -23,7 +24,8 @@ enum class InferredKind : uint8_t {
 };
 
 /// What a JSON value would be as an Iceberg type: integers long, numbers with a fraction or exponent double,
-/// a mix of both double. Values without a common type conflict, so does an integer outside 64 bits.
+/// a mix of both double, also with the text of NaN and the infinities among them. Values without a common
+/// type conflict, so does an integer outside 64 bits.
 struct InferredType {
   static constexpr size_t kMaxFields = 2000;
 
@@ -36,6 +38,8 @@ struct InferredType {
   std::string conflict;  ///< kConflict: why, for people
 
   static InferredType Of(InferredKind kind);
+  /// Of a value that is text: kString or kNotFinite.
+  static InferredType OfText(std::string_view text);
   static InferredType Conflict(std::string why);
   static InferredType Known(iceberg::TypePtr type, std::string doc);
 

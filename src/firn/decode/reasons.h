@@ -24,6 +24,7 @@ inline constexpr std::string_view kBadTimestamp = "bad_timestamp";  ///< also an
 inline constexpr std::string_view kBadDecimal = "bad_decimal";
 inline constexpr std::string_view kBadUuid = "bad_uuid";
 inline constexpr std::string_view kBadBase64 = "bad_base64";
+inline constexpr std::string_view kBadHex = "bad_hex";
 inline constexpr std::string_view kBadMapKey = "bad_map_key";
 inline constexpr std::string_view kMissingRequired = "missing_required";
 inline constexpr std::string_view kNullRequired = "null_required";

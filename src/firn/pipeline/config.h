@@ -19,6 +19,7 @@ struct ColumnConfig {
   bool required = false;
   std::string doc;
   decode::TimeUnit unit = decode::TimeUnit::kNone;  ///< for time-like columns given as epoch numbers
+  decode::BytesEncoding encoding = decode::BytesEncoding::kDefault;  ///< of text for columns of bytes
 };
 
 /// `catalog.namespace.table` as written in the file.

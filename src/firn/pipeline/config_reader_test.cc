@@ -196,12 +196,34 @@ TEST(ConfigReader, ReservedAndCollidingColumnsAreRefused) {
                          "          - {name: delay, type: long}\n"
                          "          - {name: id, type: integer}\n"
                          "          - {name: at, type: timestamp_ns}\n"
-                         "          - {name: n, type: int, unit: millis}\n"));
+                         "          - {name: n, type: int, unit: millis}\n"
+                         "          - {name: h, type: string, encoding: hex}\n"));
   EXPECT_THAT(problems, HasSubstr("columns[0].name: Iceberg reserves the name _file"));
   EXPECT_THAT(problems, HasSubstr("columns[2].name: Delay and delay differ only in case"));
   EXPECT_THAT(problems, HasSubstr("columns[3].type: type 'integer'"));
   EXPECT_THAT(problems, HasSubstr("columns[4].type: timestamp_ns needs format_version: 3"));
   EXPECT_THAT(problems, HasSubstr("columns[5].unit: a unit is for dates, times and timestamps"));
+  EXPECT_THAT(problems, HasSubstr("columns[6].encoding: an encoding is for text that stands for binary"));
+}
+
+TEST(ConfigReader, AnEncodingIsForColumnsThatHoldBytes) {
+  const auto columns = [](const std::string& type) {
+    return Flights(
+        "    tables:\n      - name: lake.travel.flights\n        columns:\n"
+        "          - {name: b, type: '" +
+        type + "', encoding: hex}\n");
+  };
+  for (const char* type :
+       {"binary", "fixed[4]", "list<binary>", "struct<a: int, b: map<string, fixed[2]>>"}) {
+    const auto file = Read(columns(type));
+    ASSERT_TRUE(file.ok()) << file.error().ToString();
+    EXPECT_EQ(file->pipelines.at(0).config.tables.front().columns.at(0).encoding,
+              decode::BytesEncoding::kHex);
+  }
+  EXPECT_THAT(
+      ProblemsOf(columns("list<string>")),
+      HasSubstr("columns[0].encoding: an encoding is for text that stands for binary or fixed, and this "
+                "column is list<string>"));
 }
 
 TEST(ConfigReader, PartitionAndSortFieldsAreHeldAgainstTheColumns) {

@@ -35,7 +35,12 @@ const config::Schema<ColumnConfig>& ColumnSchema() {
                                                    {"micros", decode::TimeUnit::kMicros},
                                                    {"nanos", decode::TimeUnit::kNanos}}),
                  "Unit of epoch numbers in a date, time or timestamp column; without it numbers are bad "
-                 "records.");
+                 "records.")
+          .Field("encoding", &ColumnConfig::encoding,
+                 config::Choice<decode::BytesEncoding>(
+                     {{"base64", decode::BytesEncoding::kBase64}, {"hex", decode::BytesEncoding::kHex}}),
+                 "How text stands for bytes in a column that is, or has in it, `binary` or `fixed`.",
+                 "base64; text of Avro and Parquet is its own bytes");
   return schema;
 }
 
@@ -84,6 +89,11 @@ void CheckColumnType(const ColumnConfig& column, int format_version, const Node&
     problems.Add(
         ChildOr(node, "unit"),
         fmt::format("a unit is for dates, times and timestamps, and this column is {}", column.type));
+  }
+  if (column.encoding != decode::BytesEncoding::kDefault && !decode::HoldsBytes(**type)) {
+    problems.Add(ChildOr(node, "encoding"),
+                 fmt::format("an encoding is for text that stands for binary or fixed, and this column is {}",
+                             column.type));
   }
 }
 

@@ -132,8 +132,7 @@ Result<decode::BoundSchema> BindSchema(const PipelineConfig& config, const Table
                                                             column.name, bound.target_table))
           .WithRemedy("Change `columns` to what the table has, or alter the table.");
     }
-    if (column.from.empty() && column.unit == decode::TimeUnit::kNone) continue;
-    bound.mappings[field->id] = {column.from.empty() ? column.name : column.from, column.unit};
+    bound.mappings[field->id] = {column.from, column.unit, column.encoding};
   }
   return bound;
 }

@@ -25,9 +25,9 @@ BoundSchema BoundTo(std::vector<iceberg::NestedField> fields) {
 
 /// The only row's only cell as text, or the reason of the dead letter.
 std::string CellOf(const std::string& avro_type, const std::string& column_type, const Encode& encode,
-                   TimeUnit unit = TimeUnit::kNone) {
+                   const ColumnMapping& mapping = {}) {
   BoundSchema bound = BoundTo({Field(1, "a", Primitive(column_type))});
-  if (unit != TimeUnit::kNone) bound.mappings[1] = {"a", unit};
+  bound.mappings[1] = mapping;
   const auto result =
       DecodeAvro(bound, Fixed(RecordOf(R"({"name":"a","type":)" + avro_type + "}")), {Datum(encode)});
   if (!result.dead_letters.empty()) return result.dead_letters[0].reason;
@@ -75,6 +75,19 @@ TEST(AvroDecoder, TextAndBytesArePromotedToEachOther) {
   EXPECT_EQ(CellOf(R"({"type":"enum","name":"E","symbols":["X","Y"]})", "string", Long(2)), "malformed_avro");
 }
 
+TEST(AvroDecoder, TextStandsForBytesWhereAnEncodingIsDeclared) {
+  const ColumnMapping hex{.bytes_encoding = BytesEncoding::kHex};
+  const ColumnMapping base64{.bytes_encoding = BytesEncoding::kBase64};
+  EXPECT_EQ(CellOf(R"("string")", "binary", Bytes("616263")), "616263");
+  EXPECT_EQ(CellOf(R"("string")", "binary", Bytes("616263"), hex), "abc");
+  EXPECT_EQ(CellOf(R"("string")", "binary", Bytes("61626"), hex), "bad_hex");
+  EXPECT_EQ(CellOf(R"("string")", "binary", Bytes("YWJj"), base64), "abc");
+  EXPECT_EQ(CellOf(R"("string")", "fixed[3]", Bytes("616263"), hex), "abc");
+  EXPECT_EQ(CellOf(R"("string")", "fixed[3]", Bytes("6162"), hex), "out_of_range");
+  EXPECT_EQ(CellOf(R"("string")", "fixed[3]", Bytes("abc")), "type_mismatch");
+  EXPECT_EQ(CellOf(R"("bytes")", "binary", Bytes("6162"), hex), "6162") << "bytes are bytes";
+}
+
 // --- logical types
 
 TEST(AvroDecoder, DecimalsAreExact) {
@@ -118,9 +131,10 @@ TEST(AvroDecoder, TimesKeepTheirMeaning) {
 
 TEST(AvroDecoder, PlainNumbersAreTimesWhereAUnitIsDeclared) {
   EXPECT_EQ(CellOf(R"("long")", "timestamp", Long(1)), "type_mismatch");
-  EXPECT_EQ(CellOf(R"("long")", "timestamp", Long(1), TimeUnit::kSeconds), "1970-01-01 00:00:01.000000");
-  EXPECT_EQ(CellOf(R"("long")", "date", Long(86'400'000), TimeUnit::kMillis), "1970-01-02");
-  EXPECT_EQ(CellOf(R"("long")", "date", Long(86'400'001), TimeUnit::kMillis), "inexact");
+  EXPECT_EQ(CellOf(R"("long")", "timestamp", Long(1), {.epoch_unit = TimeUnit::kSeconds}),
+            "1970-01-01 00:00:01.000000");
+  EXPECT_EQ(CellOf(R"("long")", "date", Long(86'400'000), {.epoch_unit = TimeUnit::kMillis}), "1970-01-02");
+  EXPECT_EQ(CellOf(R"("long")", "date", Long(86'400'001), {.epoch_unit = TimeUnit::kMillis}), "inexact");
 }
 
 // --- shapes

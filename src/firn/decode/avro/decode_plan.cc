@@ -21,6 +21,9 @@ namespace {
 bool IsZoned(TypeId id) { return id == TypeId::kTimestampTz || id == TypeId::kTimestampTzNs; }
 bool IsLocal(TypeId id) { return id == TypeId::kTimestamp || id == TypeId::kTimestampNs; }
 
+/// Text is declared to stand for other bytes than its own.
+bool IsEncoded(const Column& column) { return column.binding().bytes_encoding != BytesEncoding::kDefault; }
+
 std::string Join(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "." + name;
 }
@@ -260,7 +263,9 @@ class PlanCompiler {
       case TypeId::kString:
         return EmitLeaf(OpCode::kString, writer, column, path);
       case TypeId::kBinary:
-        return EmitLeaf(OpCode::kBytes, writer, column, path);
+        return EmitLeaf(IsEncoded(column) ? OpCode::kText : OpCode::kBytes, writer, column, path);
+      case TypeId::kFixed:
+        return IsEncoded(column) && EmitLeaf(OpCode::kText, writer, column, path);
       case TypeId::kDecimal:
       case TypeId::kUuid:
         return EmitLeaf(OpCode::kText, writer, column, path);

@@ -61,7 +61,9 @@ Status BoundTarget::BindTopLevel(Column& column) {
   } else {
     FIRN_TRY(BindPath(column, mapping->second.from));
   }
-  return mapping == bound_.mappings.end() ? Ok() : BindUnit(column, mapping->second.epoch_unit);
+  if (mapping == bound_.mappings.end()) return Ok();
+  FIRN_TRY(BindBytesEncoding(column, mapping->second.bytes_encoding));
+  return BindUnit(column, mapping->second.epoch_unit);
 }
 
 Status BoundTarget::BindUnit(Column& column, TimeUnit unit) {

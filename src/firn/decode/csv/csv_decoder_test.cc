@@ -88,6 +88,9 @@ TEST(CsvDecoderTest, TextBecomesCellsExactlyOrNotAtAll) {
   EXPECT_EQ(Cell("int", " 7"), "type_mismatch");
   EXPECT_EQ(Cell("long", "\"42\""), "42");
   EXPECT_EQ(Cell("double", "1e3"), "1000.0");
+  EXPECT_EQ(Cell("double", "1.5x"), "type_mismatch");
+  EXPECT_EQ(Cell("double", "nan"), "type_mismatch");
+  EXPECT_EQ(Rows(Decode({}, Bound({Field(1, "c", Primitive("float"))}), {"NaN", "-Infinity"})).size(), 2U);
   EXPECT_EQ(Cell("boolean", "TRUE"), "true");
   EXPECT_EQ(Cell("boolean", "1"), "type_mismatch");
   EXPECT_EQ(Cell("decimal(5,2)", "12.50"), "\"12.50\"");
@@ -109,6 +112,15 @@ TEST(CsvDecoderTest, EpochNumbersNeedADeclaredUnit) {
   bound.mappings[1].epoch_unit = TimeUnit::kSeconds;
   EXPECT_EQ(Rows(Decode({}, bound, {"1700000000"})), (Texts{R"({"c":"2023-11-14 22:13:20.000000"})"}));
   EXPECT_EQ(Cell("timestamp", "1700000000"), "bad_timestamp");
+}
+
+TEST(CsvDecoderTest, TextOfBytesIsReadInTheDeclaredEncoding) {
+  BoundSchema bound = Bound({Field(1, "c", Primitive("binary"))});
+  EXPECT_EQ(Rows(Decode({}, bound, {"YWJj"})), (Texts{R"({"c":"abc"})"}));
+  bound.mappings[1].bytes_encoding = BytesEncoding::kHex;
+  const auto result = Decode({}, bound, {"616263", "YWJj"});
+  EXPECT_EQ(Rows(result), (Texts{R"({"c":"abc"})"}));
+  EXPECT_EQ(Reasons(result), (Texts{"bad_hex"}));
 }
 
 TEST(CsvDecoderTest, TrimTakesSpacesAroundFieldsAndQuotes) {
@@ -241,6 +253,13 @@ TEST(CsvInferenceTest, TypesComeFromWhatAllValuesAgreeOn) {
   dialect.columns = {"i", "f", "m", "b", "z", "d", "x", "n"};
   EXPECT_EQ(Inferred(dialect, {"1,1.5,1,true,07,2024-01-31,1,", "-2,2,2.5,FALSE,12,2024-02-01,a,"}),
             "i:long f:double m:double b:boolean z:string d:string x:string ");
+}
+
+TEST(CsvInferenceTest, NanAndInfinitiesAreNumbersAmongNumbers) {
+  CsvDialect dialect;
+  dialect.columns = {"i", "f", "alone", "text"};
+  EXPECT_EQ(Inferred(dialect, {"1,NaN,NaN,NaN", "-Infinity,2.5,Infinity,x"}),
+            "i:double f:double alone:string text:string ");
 }
 
 TEST(CsvInferenceTest, FieldsWithoutNamesAreNumberedAndAllKept) {

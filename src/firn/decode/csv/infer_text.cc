@@ -13,7 +13,7 @@ InferredKind KindOf(std::string_view text) {
   NumberText number;
   const auto* begin = reinterpret_cast<const uint8_t*>(text.data());
   if (text.empty() || !ScanNumber(begin, &number) || number.end != begin + text.size())
-    return InferredKind::kString;
+    return InferredType::OfText(text).kind;
   if (!number.is_integer_form) {
     double value = 0;
     return ToDouble(number, &value) == NumberOutcome::kOk ? InferredKind::kDouble : InferredKind::kString;

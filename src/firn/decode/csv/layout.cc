@@ -63,7 +63,9 @@ Status CsvColumns::BindColumn(Column& column) {
   if (!by_name_.emplace(name, &column).second)
     return BadMapping(field, fmt::format("another column is read from field '{}' already", name));
   column.binding().may_widen = MayWiden(bound_, field.id);
-  if (!mapped || mapping->second.epoch_unit == TimeUnit::kNone) return Ok();
+  if (!mapped) return Ok();
+  FIRN_TRY(BindBytesEncoding(column, mapping->second.bytes_encoding));
+  if (mapping->second.epoch_unit == TimeUnit::kNone) return Ok();
   if (!IsTimeLike(field.type->id())) {
     return BadMapping(field,
                       fmt::format("a unit is for dates and times, not for {}", field.type->ToString()));

@@ -59,7 +59,9 @@ Status BoundRecord::BindTopLevel(Column& column) {
   } else {
     FIRN_TRY(BindPath(column, mapping->second.from));
   }
-  if (mapping == bound_.mappings.end() || mapping->second.epoch_unit == TimeUnit::kNone) return Ok();
+  if (mapping == bound_.mappings.end()) return Ok();
+  FIRN_TRY(BindBytesEncoding(column, mapping->second.bytes_encoding));
+  if (mapping->second.epoch_unit == TimeUnit::kNone) return Ok();
   if (!IsTimeLike(field.type->id())) {
     return BadMapping(field,
                       fmt::format("a unit is for dates and times, not for {}", field.type->ToString()));

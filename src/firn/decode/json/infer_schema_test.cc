@@ -72,6 +72,14 @@ TEST(InferSchemaTest, TheTypeOfMostRecordsWinsAndTheOthersAreCounted) {
   EXPECT_THAT(inferred.notes, ElementsAre(HasSubstr("string in 2 records, but integer in 1")));
 }
 
+TEST(InferSchemaTest, NanAndInfinitiesAreNumbersAmongNumbers) {
+  const auto inferred = Infer({R"({"x":"NaN","l":[1,"Infinity"],"alone":"NaN","text":"NaN","y":1})",
+                               R"({"x":1,"l":[],"alone":"-Infinity","text":"a","y":"NaN"})"});
+  EXPECT_THAT(Columns(inferred),
+              ElementsAre("1 x double", "2 l list<double>", "3 alone string", "4 text string", "5 y double"));
+  EXPECT_THAT(inferred.notes, ::testing::IsEmpty());
+}
+
 TEST(InferSchemaTest, WhatCannotBeAColumnIsLeftOutWithANote) {
   const auto inferred = Infer({R"({"ok":1,"_file":"x","odd":[1,"a"],"big":99999999999999999999})"});
   EXPECT_THAT(Columns(inferred), ElementsAre("1 ok long"));

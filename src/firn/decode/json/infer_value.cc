@@ -30,6 +30,12 @@ InferredType InferNumber(const NumberText& number) {
   return InferredType::Conflict(fmt::format("{} is beyond double", Text(number)));
 }
 
+std::optional<InferredType> InferString(Walker& walker) {
+  std::string_view text;
+  if (!walker.ReadString(walker.Take(), &text)) return std::nullopt;
+  return InferredType::OfText(text);
+}
+
 std::optional<InferredType> InferObject(Walker& walker, int depth) {
   InferredType type;
   if (walker.TakeIf('}')) return type;
@@ -82,10 +88,9 @@ std::optional<InferredType> InferValue(Walker& walker, int depth) {
     return InferredType::Conflict(fmt::format("nested deeper than {}", kMaxInferredDepth));
   }
   const uint8_t* token = walker.next();
+  if (first == '"') return InferString(walker);
   if (walker.SkipValue() == nullptr) return std::nullopt;
   switch (first) {
-    case '"':
-      return InferredType::Of(InferredKind::kString);
     case 't':
     case 'f':
       return InferredType::Of(InferredKind::kBoolean);

@@ -125,6 +125,24 @@ TEST(JsonSchemaTest, ColumnsMayComeFromOtherAndFromNestedFields) {
   EXPECT_EQ(bad.dead_letters[2].reason, "missing_required");
 }
 
+TEST(JsonSchemaTest, AnEncodingHoldsForEverythingInAColumn) {
+  const auto bytes = Primitive("binary");
+  BoundSchema bound;
+  bound.schema = MakeSchema(
+      {Field(1, "s", Type::Struct({Field(5, "b", bytes), Field(6, "t", Primitive("string"))})),
+       Field(2, "l", Type::List(7, false, bytes)),
+       Field(3, "m", Type::Map(8, bytes, 9, false, Primitive("fixed[2]"))), Field(4, "plain", bytes)});
+  for (const int32_t id : {1, 2, 3}) bound.mappings[id].bytes_encoding = BytesEncoding::kHex;
+  const auto result =
+      DecodeAll(bound, {R"({"s":{"b":"61","t":"61"},"l":["62",null,""],"m":{"6b":"7631"},"plain":"YQ=="})",
+                        R"({"m":{"k":"7631"}})"});
+  EXPECT_THAT(Rows(result),
+              ElementsAre(R"({"l":["b",null,""],"m":{"k":"v1"},"plain":"a","s":{"b":"a","t":"61"}})"));
+  ASSERT_EQ(result.dead_letters.size(), 1u);
+  EXPECT_EQ(result.dead_letters[0].reason, "bad_map_key");
+  EXPECT_THAT(result.dead_letters[0].message, HasSubstr("hexadecimal"));
+}
+
 TEST(JsonSchemaTest, MappingsThatContradictEachOtherAreRefused) {
   BoundSchema bound;
   bound.schema = MakeSchema(
@@ -137,6 +155,8 @@ TEST(JsonSchemaTest, MappingsThatContradictEachOtherAreRefused) {
   EXPECT_THAT(MakeError(bound), HasSubstr("no path"));
   bound.mappings[2] = {.from = "b", .epoch_unit = TimeUnit::kSeconds};
   EXPECT_THAT(MakeError(bound), HasSubstr("a unit is for dates and times, not for int"));
+  bound.mappings[2] = {.from = "b", .bytes_encoding = BytesEncoding::kHex};
+  EXPECT_THAT(MakeError(bound), HasSubstr("column 'b': an encoding is for binary and fixed, not for int"));
   bound.mappings.clear();
   EXPECT_EQ(MakeError(bound), "ok");
   bound.unknown_fields = UnknownFields::kRescue;

@@ -146,11 +146,25 @@ TEST(JsonDecoderTest, FloatAndDouble) {
   EXPECT_EQ(Good(Primitive("double"), "-1e-400"), "-0");
   EXPECT_EQ(Bad(Primitive("double"), "1e309"), "out_of_range");
   EXPECT_EQ(Bad(Primitive("double"), "-1e400"), "out_of_range");
-  EXPECT_EQ(Bad(Primitive("double"), "\"NaN\""), "type_mismatch");
   EXPECT_EQ(Bad(Primitive("double"), "NaN"), "malformed_json");
   EXPECT_EQ(Good(Primitive("float"), "3.4028235e38"), "3.4028235e+38");
   EXPECT_EQ(Good(Primitive("float"), "16777217"), "16777216");
   EXPECT_EQ(Bad(Primitive("float"), "3.5e38"), "out_of_range");
+}
+
+TEST(JsonDecoderTest, NanAndInfinitiesAreTheTextThatOthersWriteForThem) {
+  for (const char* name : {"float", "double"}) {
+    const auto type = Primitive(name);
+    EXPECT_EQ(Good(type, R"("NaN")"), "nan");
+    EXPECT_EQ(Good(type, R"("Infinity")"), "inf");
+    EXPECT_EQ(Good(type, R"("-Infinity")"), "-inf");
+    EXPECT_EQ(Good(type, R"("\u004eaN")"), "nan");
+    for (const char* other : {"nan", "NAN", "-NaN", "+Infinity", "Inf", "inf", "infinity", "1.5", " NaN", ""})
+      EXPECT_EQ(Bad(type, '"' + std::string(other) + '"'), "type_mismatch") << other;
+  }
+  EXPECT_THAT(DecodeCell(Primitive("double"), "\"?\"").message, HasSubstr("\"-Infinity\""));
+  EXPECT_EQ(Bad(Primitive("decimal(9,2)"), R"("NaN")"), "bad_decimal");
+  EXPECT_EQ(Bad(Primitive("long"), R"("NaN")"), "type_mismatch");
 }
 
 TEST(JsonDecoderTest, DecimalFromTheNumbersText) {
@@ -260,6 +274,28 @@ TEST(JsonDecoderTest, ARecordThatIsTooLongIsNotLookedAt) {
   EXPECT_EQ(result.dead_letters[0].reason, "record_too_long");
   EXPECT_EQ(result.dead_letters[0].message, "the record has 21 bytes, max_record_bytes is 20");
   EXPECT_EQ(result.dead_letters[0].value, R"({"c":"123456789"})");
+}
+
+TEST(JsonDecoderTest, TextOfBytesIsReadInTheDeclaredEncoding) {
+  const auto cell = [](const std::string& type, const std::string& json, BytesEncoding encoding) {
+    BoundSchema bound;
+    bound.schema = MakeSchema({Field(1, "c", Primitive(type))});
+    bound.mappings[1].bytes_encoding = encoding;
+    const DecodeResult result = DecodeAll(bound, {"{\"c\":" + json + "}"});
+    return result.dead_letters.empty() ? Rows(result).at(0) : result.dead_letters[0].reason;
+  };
+  const auto hex = BytesEncoding::kHex;
+  EXPECT_EQ(cell("binary", R"("00fF7e")", hex), std::string("\0\xff~", 3));
+  EXPECT_EQ(cell("binary", R"("")", hex), "");
+  EXPECT_EQ(cell("fixed[3]", R"("616263")", hex), "abc");
+  EXPECT_EQ(cell("fixed[3]", R"("6162")", hex), "out_of_range");
+  for (const char* other : {"abc", "0x6162", "61 62", "YWJj", "6g", "61\\n"})
+    EXPECT_EQ(cell("binary", '"' + std::string(other) + '"', hex), "bad_hex") << other;
+  EXPECT_EQ(cell("binary", "61", hex), "type_mismatch");
+  const std::string in_base64 = "\xeb\x5e\xb6\xeb\x7e\xb8";
+  EXPECT_EQ(cell("binary", R"("61626364")", hex), "abcd") << "good in both encodings, by chance";
+  EXPECT_EQ(cell("binary", R"("61626364")", BytesEncoding::kBase64), in_base64);
+  EXPECT_EQ(cell("binary", R"("61626364")", BytesEncoding::kDefault), in_base64);
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ bool RowParser::Wrong(const Column& column, const uint8_t* token, std::string_vi
 }
 
 bool RowParser::Mismatch(const Column& column, const uint8_t* token) {
-  return Wrong(column, token, reason::kTypeMismatch, ExpectedJson(column.type()));
+  return Wrong(column, token, reason::kTypeMismatch, ExpectedJson(column));
 }
 
 /// Adds a step to the path of the failure on the way up.

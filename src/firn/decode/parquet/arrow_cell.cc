@@ -31,9 +31,7 @@ CellOutcome Wrong(std::string_view reason, std::string_view expected) {
   return {.reason = reason, .expected = expected};
 }
 
-CellOutcome Mismatch(const Column& column) {
-  return Wrong(reason::kTypeMismatch, ExpectedJson(column.type()));
-}
+CellOutcome Mismatch(const Column& column) { return Wrong(reason::kTypeMismatch, ExpectedJson(column)); }
 
 std::optional<std::string_view> BytesAt(const arrow::Array& array, int64_t row) {
   switch (array.type_id()) {
@@ -136,6 +134,8 @@ CellOutcome AppendNumberCell(Column& column, const arrow::Array& array, int64_t 
 CellOutcome AppendBytesCell(Column& column, const arrow::Array& array, int64_t row) {
   const std::optional<std::string_view> bytes = BytesAt(array, row);
   if (!bytes) return Mismatch(column);
+  if (IsText(array) && column.binding().bytes_encoding != BytesEncoding::kDefault)
+    return AppendText(column, std::string(*bytes));
   const auto size = static_cast<int64_t>(bytes->size());
   switch (column.type_id()) {
     case TypeId::kString:

@@ -156,7 +156,7 @@ class CellWriter {
   }
 
   bool Mismatch(const Column& column, const arrow::Array& array, int64_t row) {
-    return Wrong(column, array, row, {reason::kTypeMismatch, ExpectedJson(column.type())});
+    return Wrong(column, array, row, {reason::kTypeMismatch, ExpectedJson(column)});
   }
 
   Failure failure_;
@@ -206,13 +206,13 @@ class ParquetDecoder : public Decoder {
       rescued_ = &column;
     }
     const auto mapping = bound_.mappings.find(field.id);
-    if (is_top_level && mapping != bound_.mappings.end())
-      column.binding().epoch_digits = EpochDigits(mapping->second.epoch_unit);
+    const bool is_mapped = is_top_level && mapping != bound_.mappings.end();
+    if (is_mapped) column.binding().epoch_digits = EpochDigits(mapping->second.epoch_unit);
     for (size_t i = 0; i < column.children().size(); ++i) {
       FIRN_TRY(BindColumn(column.child(i), false));
       if (column.type_id() == TypeId::kMap && i == 0) column.child(0).binding().may_widen = false;
     }
-    return Ok();
+    return is_mapped ? BindBytesEncoding(column, mapping->second.bytes_encoding) : Ok();
   }
 
   Result<DecodeResult> DecodeRows(const RawBatch& raw, size_t begin) {

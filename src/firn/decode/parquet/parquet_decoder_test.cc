@@ -85,6 +85,19 @@ TEST(ParquetDecoderTest, BytesAreTakenAsTheyAre) {
   EXPECT_TRUE(column.IsNull(1));
 }
 
+TEST(ParquetDecoderTest, TextStandsForBytesWhereAnEncodingIsDeclared) {
+  BoundSchema bound = One("t", "binary");
+  const auto file = FileWith("t", Texts({"6162", "6g"}));
+  EXPECT_EQ(Rows(Decode(file, bound)), (Strings{R"({"t":"6162"})", R"({"t":"6g"})"}));
+  bound.mappings[1].bytes_encoding = BytesEncoding::kHex;
+  const auto result = Decode(file, bound);
+  EXPECT_EQ(Rows(result), (Strings{R"({"t":"ab"})"}));
+  ASSERT_EQ(result.dead_letters.size(), 1U);
+  EXPECT_EQ(result.dead_letters[0].reason, "bad_hex");
+  bound.schema = testing::MakeSchema({Field(1, "t", Primitive("fixed[2]"))});
+  EXPECT_EQ(Rows(Decode(file, bound)), (Strings{R"({"t":"ab"})"}));
+}
+
 TEST(ParquetDecoderTest, WhatDoesNotFitIsABadRowOfItsOwn) {
   EXPECT_EQ(Cells("unsigned", "int"), "0 out_of_range ");
   EXPECT_EQ(Cells("text", "long"), "type_mismatch type_mismatch ");

@@ -69,6 +69,11 @@ class RawReader : public RowReader {
       const auto mapping = bound_.mappings.find(child->field().id);
       const bool mapped = mapping != bound_.mappings.end() && !mapping->second.from.empty();
       if ((mapped ? mapping->second.from : child->field().name) != name) continue;
+      if (mapping != bound_.mappings.end() && mapping->second.bytes_encoding != BytesEncoding::kDefault) {
+        return Error(ErrorKind::kInvalidArgument,
+                     fmt::format("format raw: column '{}' has an encoding, but bytes are kept as they are",
+                                 child->field().name));
+      }
       const TypeId type = child->type_id();
       if (type == TypeId::kBinary || type == TypeId::kString) return child.get();
       return Error(ErrorKind::kInvalidArgument,

@@ -53,6 +53,9 @@ TEST(RawDecoderTest, OtherColumnNamesAreMapped) {
 TEST(RawDecoderTest, ATableThatCannotTakeTheValueIsRefused) {
   EXPECT_FALSE(MakeRawDecoder(Bound({Field(1, "key", Primitive("binary"))})).ok());
   EXPECT_FALSE(MakeRawDecoder(Bound({Field(1, "value", Primitive("long"))})).ok());
+  BoundSchema encoded = Bound({Field(1, "value", Primitive("binary"))});
+  encoded.mappings[1].bytes_encoding = BytesEncoding::kHex;
+  EXPECT_FALSE(MakeRawDecoder(encoded).ok());
 }
 
 TEST(RawDecoderTest, ANewTableGetsBinaryColumnsUnlessTextIsAskedFor) {
