@@ -88,7 +88,7 @@ TEST_F(PipelineTest, BadRecordsWaitForACatalogThatIsAway) {
   Produce(10);
   config_.commit.interval_ms = 500;
   auto process = Start();
-  Eventually([&] { return process->pipeline->status().rows_decoded == 11; }, "a batch that fills");
+  Eventually([&] { return process->pipeline->status().rows_decoded == 10; }, "a batch that fills");
   catalog_->FailNextLoads(5);
   Eventually([&] { return process->pipeline->status().rows_committed == 10; }, "the batch");
   EXPECT_EQ(Stop(*process).end, PipelineEnd::kDone);
