@@ -131,8 +131,21 @@ Status ForColumns(const Properties& properties, std::string_view prefix, const i
   return Ok();
 }
 
+/// Iceberg's Java library up to 1.12 orders UUIDs as two signed numbers, bounds and dictionaries as the
+/// format says by unsigned bytes: it would look for hardly any UUID in the files that hold it. So there are
+/// none, unless the table's properties ask for them.
+void LeaveUuidsToTheScan(const iceberg::Schema& schema, const std::map<int32_t, std::string>& leaves,
+                         Builder& builder) {
+  for (const auto& [id, path] : leaves) {
+    if (schema.FindById(id)->type->id() != iceberg::TypeId::kUuid) continue;
+    builder.disable_statistics(path);
+    builder.disable_dictionary(path);
+  }
+}
+
 Status SetColumns(const Properties& properties, const FileFormat& format, Builder& builder) {
   const auto leaves = LeafPaths(*format.parquet_schema);
+  LeaveUuidsToTheScan(*format.schema, leaves, builder);
   FIRN_TRY(ForColumns(properties, property::kParquetStatsPrefix, *format.schema, leaves,
                       [&](const std::string& path, bool enabled) {
                         if (enabled) {

@@ -66,7 +66,8 @@ std::unique_ptr<parquet::ParquetFileReader> WriteAndOpen(const iceberg::Properti
                                                          int64_t rows) {
   const auto schema = std::make_shared<const Schema>(
       0, std::vector<testing::NestedField>{Field(1, "id", Type::Primitive(TypeId::kLong)),
-                                           Field(2, "text", Type::Primitive(TypeId::kString))});
+                                           Field(2, "text", Type::Primitive(TypeId::kString)),
+                                           Field(3, "key", Type::Primitive(TypeId::kUuid))});
   iceberg::NewTable table;
   table.uuid = "5d2d1f5e-8f4e-4f6e-9a51-0d3a4d8d2b11";
   table.location = "memory://wh/t";
@@ -118,6 +119,20 @@ TEST(ParquetFileTest, PropertiesChangeCodecDictionaryStatisticsAndPages) {
     ++count;
   }
   EXPECT_EQ(count, 10);
+}
+
+TEST(ParquetFileTest, UuidsHaveNeitherStatisticsNorDictionaryUnlessAskedFor) {
+  const auto plain = WriteAndOpen({}, 1000)->metadata()->RowGroup(0)->ColumnChunk(2);
+  EXPECT_FALSE(plain->is_stats_set());
+  EXPECT_FALSE(plain->has_dictionary_page());
+  const auto asked = WriteAndOpen({{"write.parquet.stats-enabled.column.key", "true"},
+                                   {"write.parquet.dict-encoding-enabled.column.key", "true"}},
+                                  1000)
+                         ->metadata()
+                         ->RowGroup(0)
+                         ->ColumnChunk(2);
+  EXPECT_TRUE(asked->is_stats_set());
+  EXPECT_TRUE(asked->has_dictionary_page());
 }
 
 TEST(ParquetFileTest, EveryCodecIsWritten) {

@@ -45,7 +45,9 @@ Result<std::vector<FieldSummary>> PartitionSummary::Finish() const {
   std::vector<FieldSummary> summaries;
   for (const Field& field : fields_) {
     FieldSummary summary{field.contains_null, field.contains_nan, std::nullopt, std::nullopt};
-    if (field.lower) {
+    // Java up to 1.12 orders UUIDs as signed numbers and would pass over manifests that hold what it looks
+    // for.
+    if (field.lower && field.lower->type()->id() != TypeId::kUuid) {
       FIRN_ASSIGN(summary.lower_bound, WithZero(*field.lower, -0.0).ToBytes());
       FIRN_ASSIGN(summary.upper_bound, WithZero(*field.upper, 0.0).ToBytes());
     }
