@@ -147,7 +147,7 @@ def conditions(column: Column, engine: str) -> dict[str, list[int]]:
 def in_order(column: Column, value) -> bool:
     """Whether an engine is asked for what is less than the value, and the rest: one value of a column does."""
     values = values_of(column)
-    return value is values[1 % len(values)]
+    return value is values[-1]
 
 
 def found_by(query, source: str, wanted: dict[str, list[int]]) -> dict[str, list[int]]:
@@ -159,11 +159,16 @@ def found_by(query, source: str, wanted: dict[str, list[int]]) -> dict[str, list
     return {text: sorted(ids) for text, ids in found.items()}
 
 
+def few(wanted: dict[str, list[int]]) -> dict[str, list[int]]:
+    """Equal to the last value and to NaN, and both sides of the last: each condition costs Spark a tenth of a second and more."""
+    return {text: ids for i, (text, ids) in enumerate(wanted.items()) if i >= len(wanted) - 3 or "NaN" in text}
+
+
 def assert_spark_finds(spark, lake, columns) -> None:
     location = local_path(metadata_location(lake.database, TABLE))
     spark.session.read.format("iceberg").load(location).createOrReplaceTempView("edges")
     for column in columns:
-        wanted = conditions(column, "spark")
+        wanted = conditions(column, "spark") if len(columns) == 1 else few(conditions(column, "spark"))
         assert found_by(lambda statement: [tuple(row.values()) for row in spark.sql(statement).toArrow().to_pylist()], "edges", wanted) == wanted
 
 
