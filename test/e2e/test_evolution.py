@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pyarrow.parquet as pq
 import pytest
-from firn import firn, wait_until
+from firn import firn, start_firn, wait_until
 from pyiceberg.transforms import BucketTransform, IdentityTransform
 from pyiceberg.types import LongType, StringType
 from readers import local_path
@@ -56,12 +56,13 @@ def test_two_processes_that_see_a_new_field_at_once_make_one_change(broker, topi
             return all("batch committed" in log.output for log in logs)
 
         wait_until(both_take_part, what="both processes' commits")
-        schemas = len(stream.load().schemas())
+        schemas, changes = len(stream.load().schemas()), sum(log.output.count("schema changed") for log in logs)
         for round_ in range(3):
             for partition in range(PARTITIONS):
                 record = {"id": round_, "price": 1.5, "buyer": {"name": f"n{partition}"}}
                 stream.send((record, record), ({"id": -round_}, {"id": -round_, "buyer": None}), partition=partition)
         stream.check()
+        assert sum(log.output.count("schema changed") for log in logs) == changes + 1
     table = stream.load()
     assert len(table.schemas()) == schemas + 1
     assert [field.name for field in table.schema().fields] == ["id", "_kafka", "price", "buyer"]
@@ -232,6 +233,19 @@ def test_a_column_that_another_engine_makes_required_takes_no_nulls(broker, topi
         stream.send(({"id": 2}, None), ({"id": 3, "text": None}, None), ({"id": 4, "text": "v"}, {"id": 4, "text": "v"}))
         stream.check()
         assert stream.letters() == {1: "missing_required", 2: "null_required"}
+
+
+def test_a_declared_column_that_another_engine_makes_otherwise_stops_with_what_to_do(broker, topic, lake, tmp_path):
+    stream = TableStream(broker, lake, topic, "[{name: id, type: long}, {name: text, type: string}]", "add")
+    stream.send(({"id": 0, "text": "t"}, {"id": 0}))
+    process = start_firn("run", stream.config, log=tmp_path / "log")
+    stream.arrive()
+
+    stream.alter_schema(lambda schema: schema.delete_column("text").add_column("text", LongType()), heed=False)
+    stream.send(({"id": 1, "text": "u"}, None))
+    assert process.wait() == 1
+    assert "column 'text' is declared string, but long in the table" in process.output
+    stream.check()
 
 
 # --- specs, orders and properties

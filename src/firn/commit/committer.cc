@@ -8,6 +8,7 @@
 #include "firn/base/time.h"
 #include "firn/commit/protocol/history.h"
 #include "firn/commit/protocol/progress.h"
+#include "firn/commit/protocol/schema_fit.h"
 #include "firn/iceberg/meta/append.h"
 #include "firn/obs/log.h"
 #include "firn/runtime/fault_point.h"
@@ -110,6 +111,17 @@ class Committer::Attempt {
     }
   }
 
+  std::optional<Rejected> Foresee() {
+    auto base = owner_.catalog_->LoadTable(owner_.config_.table);
+    if (!base.ok()) return std::nullopt;
+    store_ = base->store;
+    auto progress = FindProgress(*base->metadata, owner_.config_.pipeline_id, owner_.config_.branch);
+    if (!progress.ok()) return std::nullopt;
+    std::optional<CommitOutcome> outcome = Inspect(*base, *progress);
+    if (auto* rejected = outcome ? std::get_if<Rejected>(&*outcome) : nullptr) return std::move(*rejected);
+    return std::nullopt;
+  }
+
  private:
   // A try that may have been applied: what it would have left in the history, and the head it was pinned to.
   struct Doubt {
@@ -182,7 +194,22 @@ class Committer::Attempt {
     if (auto mismatch = CheckFence(progress ? progress->positions : none, ranges_)) {
       return Reject(Error(ErrorKind::kConflict, mismatch->ToString()), mismatch);
     }
-    return std::nullopt;
+    return InspectAlterations(table);
+  }
+
+  // Another engine may have altered the table since the records were decoded.
+  std::optional<CommitOutcome> InspectAlterations(const TableMetadata& table) {
+    std::string why;
+    for (const iceberg::SchemaPtr& written : batch_.schemas) {
+      if (why.empty()) why = WhyRowsDoNotFit(*written, *table.schema(), table.format_version);
+    }
+    for (const iceberg::DataFile& file : batch_.files) {
+      if (why.empty() && table.FindSpec(file.spec_id) == nullptr)
+        why = fmt::format("partition spec {} was removed", file.spec_id);
+    }
+    if (why.empty()) return std::nullopt;
+    if (doubts_.empty()) RemoveAllFiles();
+    return Rejected{Error(ErrorKind::kConflict, std::move(why)), std::nullopt, /*altered=*/true};
   }
 
   // An order holds for the state it was computed from, and for no other.
@@ -366,7 +393,7 @@ class Committer::Attempt {
 
   CommitOutcome Reject(Error error, std::optional<FenceMismatch> fence) {
     if (doubts_.empty()) RemoveAllFiles();
-    return Rejected{std::move(error), std::move(fence)};
+    return Rejected{std::move(error), std::move(fence), /*altered=*/false};
   }
 
   CommitOutcome GiveUp(Error error) {
@@ -447,6 +474,10 @@ Committer::Committer(std::shared_ptr<iceberg::Catalog> catalog, CommitterConfig 
 
 CommitOutcome Committer::CommitBatch(const TableBatch& batch, std::stop_token abort) {
   return Attempt(*this, batch, /*marker=*/false, std::move(abort)).Run();
+}
+
+std::optional<Rejected> Committer::Foresee(const TableBatch& batch) {
+  return Attempt(*this, batch, /*marker=*/false, {}).Foresee();
 }
 
 void Committer::RemoveUnsubmitted(const TableBatch& batch, const std::shared_ptr<store::Store>& store) {

@@ -44,6 +44,7 @@ struct TableBatch {
   std::vector<iceberg::DataFile> files;
   std::vector<EndObservation>
       observed;  ///< in order of time; the newest that the positions reach becomes `firn.valid-through`
+  std::vector<iceberg::SchemaPtr> schemas;  ///< that the records were decoded under
 };
 
 /// An operator's word about where a pipeline stands: positions that no batch led to. Computed from one state
@@ -58,8 +59,9 @@ struct PositionsOrder {
 
 /// Commits batches of one pipeline to one table and branch: the only caller of the catalog's commit, and the
 /// only place that loops on one. Each try loads the table, looks for its own commit id (an earlier try may
-/// have landed), checks the fence against the very state it replaces, rebuilds everything that depends on the
-/// base, and pins that base.
+/// have landed), checks the fence against the very state it replaces and whether the rows fit its schema and
+/// specs (another engine may have altered it), rebuilds everything that depends on the base, and pins that
+/// base.
 ///
 /// Deleting (door 1 of invariant 4): files of a batch are removed only when the batch was definitely not
 /// applied: the outcome is a refusal or a lost race, and no try of it is in doubt. A try is in doubt from an
@@ -74,6 +76,9 @@ class Committer {
             runtime::IdSource& ids);
 
   CommitOutcome CommitBatch(const TableBatch& batch, std::stop_token abort);
+  /// The refusal that CommitBatch would answer with now, if any: to be asked before anything that belongs to
+  /// the batch (its dead letters) is committed elsewhere. Files of a refused batch are removed.
+  std::optional<Rejected> Foresee(const TableBatch& batch);
   /// Removes the files of a batch that is given up before it was ever handed to CommitBatch.
   static void RemoveUnsubmitted(const TableBatch& batch, const std::shared_ptr<store::Store>& store);
 

@@ -17,6 +17,7 @@ using catalog::CommitFault;
 using iceberg::NestedField;
 using iceberg::Type;
 using iceberg::TypeId;
+using iceberg::TypePtr;
 
 const record::SourcePartition kP0{"flights", 0};
 const record::SourcePartition kP1{"flights", 1};
@@ -355,6 +356,44 @@ TEST_F(CommitterTest, ATableReplacedInBetweenIsRefused) {
     CreateTable(2);
   });
   EXPECT_EQ(Expect<Rejected>(Make().CommitBatch(Batch(0, 10), {})).error.kind(), ErrorKind::kDataLoss);
+}
+
+TEST_F(CommitterTest, RowsThatDoNotFitTheTableAsItWasAlteredMeanwhileAreRefusedAndTheirFilesRemoved) {
+  const iceberg::SchemaPtr before = Table()->schema();
+  const auto alter = [&](std::vector<NestedField> fields) {
+    const auto base = catalog_->LoadTable(table_);
+    iceberg::TableCommit commit{*base, {}, {}, ""};
+    commit.updates = {iceberg::update::AddSchema{std::make_shared<iceberg::Schema>(0, std::move(fields))},
+                      iceberg::update::SetCurrentSchema{-1}};
+    ASSERT_TRUE(std::holds_alternative<iceberg::CommitDone>(catalog_->CommitTable(commit)));
+  };
+  const TypePtr type = Type::Primitive(TypeId::kLong);
+  alter({{.id = 1, .name = "b", .type = type}, {.id = 2, .name = "added", .type = type}});
+  TableBatch batch = Batch(0, 10);
+  batch.schemas = {before};
+  Expect<Committed>(Make().CommitBatch(batch, {}));  // renamed and added: ids tell
+
+  // In the middle of our try, so that it is its second look that notices.
+  catalog_->BeforeCommit([&] {
+    catalog_->BeforeCommit({});
+    alter({{.id = 3, .name = "a", .type = type}});
+  });
+  batch = Batch(10, 20);
+  batch.schemas = {before};
+  const auto rejected = Expect<Rejected>(Make().CommitBatch(batch, {}));
+  EXPECT_TRUE(rejected.altered);
+  EXPECT_FALSE(rejected.fence);
+  EXPECT_EQ(rejected.error.message(), "column 'a' is another one of the same name now");
+  EXPECT_FALSE(Exists(batch.files[0].file_path));
+  EXPECT_EQ(CurrentProgress().positions.at(kP0).next, 10);
+}
+
+TEST_F(CommitterTest, FilesOfASpecThatWasRemovedMeanwhileAreRefused) {
+  TableBatch batch = Batch(0, 10);
+  batch.files[0].spec_id = 7;
+  const auto rejected = Expect<Rejected>(Make().CommitBatch(batch, {}));
+  EXPECT_TRUE(rejected.altered) << "read again, under the specs that there are";
+  EXPECT_FALSE(Exists(batch.files[0].file_path));
 }
 
 TEST_F(CommitterTest, AStopWhileCommittingLeavesTheFilesAsACrashWould) {

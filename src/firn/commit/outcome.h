@@ -34,10 +34,13 @@ struct UnknownOutcome {
   Error error;
   std::vector<std::string> files;
 };
-/// Definitely not applied and will not be. `fence` is set when the positions refused it.
+/// Definitely not applied and will not be. The same records may go in once they are read again where `fence`
+/// is set (the positions refused the batch) or `altered` (the table's schema or specs are not those that the
+/// rows were made for any more).
 struct Rejected {
   Error error;
   std::optional<FenceMismatch> fence;
+  bool altered = false;
 };
 using CommitOutcome = std::variant<Committed, AlreadyCommitted, ConflictExhausted, UnknownOutcome, Rejected>;
 

@@ -22,6 +22,7 @@ int64_t MaxLetterBytes(const runtime::MemoryBudget& memory) {
 Status BatchPart::Merge(BatchPart&& other) {
   for (const auto& [partition, range] : other.taken) FIRN_TRY(commit::JoinTaken(taken, partition, range));
   unsettled.merge(other.unsettled);
+  schemas.merge(other.schemas);
   std::ranges::move(other.writers, std::back_inserter(writers));
   std::ranges::move(other.dead_letters, std::back_inserter(dead_letters));
   if (store == nullptr) store = std::move(other.store);

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "firn/base/result.h"
+#include "firn/iceberg/model/schema.h"
 #include "firn/record/dead_letter.h"
 #include "firn/record/position.h"
 #include "firn/runtime/memory_budget.h"
@@ -30,7 +32,8 @@ struct BatchPart {
   std::set<record::SourcePartition> unsettled;
   bool own_read = false;  ///< from the table's own read (CatchUp)
   std::vector<std::unique_ptr<write::TableWriter>> writers;
-  std::shared_ptr<store::Store> store;  ///< where the writers write; null without writers
+  std::map<int32_t, iceberg::SchemaPtr> schemas;  ///< by id: those that the records were decoded under
+  std::shared_ptr<store::Store> store;            ///< where the writers write; null without writers
   std::vector<record::DeadLetter> dead_letters;
   runtime::Reservation dead_letter_memory;  ///< of the process's budget
   int64_t records = 0;                      ///< taken from the source, whatever became of them

@@ -15,6 +15,12 @@ int64_t ElapsedMs(const runtime::Clock& clock, int64_t since_ns) {
   return (clock.MonotonicNs() - since_ns) / 1'000'000;
 }
 
+std::vector<iceberg::SchemaPtr> SchemasOf(const BatchPart& part) {
+  std::vector<iceberg::SchemaPtr> schemas;
+  for (const auto& [id, schema] : part.schemas) schemas.push_back(schema);
+  return schemas;
+}
+
 BatchReport Counts(const BatchPart& part) {
   BatchReport report;
   report.records = part.records;
@@ -85,10 +91,15 @@ BatchReport CommitPart(BatchPart part, const record::PositionRanges& ranges,
     return report;
   }
   const int64_t commit_ns = context.clock->MonotonicNs();
-  commit::TableBatch batch{ranges, std::move(files).value(), observed};
+  commit::TableBatch batch{ranges, std::move(files).value(), observed, SchemasOf(part)};
   report.data_files = static_cast<int64_t>(batch.files.size());
   for (const iceberg::DataFile& file : batch.files) report.data_file_bytes += file.file_size_bytes;
   if (!part.dead_letters.empty()) {
+    // Letters of a batch that is read again may be rows then.
+    if (auto refused = context.committer ? context.committer->Foresee(batch) : std::nullopt) {
+      report.outcome = *std::move(refused);
+      return report;
+    }
     SortLetters(part.dead_letters);
     Status letters = context.control->WriteLetters(context.letters_id, part.dead_letters, ranges, abort);
     if (letters.ok()) letters = AfterLetters();

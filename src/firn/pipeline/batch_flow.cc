@@ -91,7 +91,8 @@ Status BatchFlow::PollTables() {
   std::vector<TableEvent> events = tables_.Poll();
   // Before anything is acknowledged: what was refused is read again.
   for (const TableEvent& event : events) {
-    if (event.news.ok() && event.news->refused) refused_ = event.news->refused;
+    if (event.news.ok() && event.news->refused && !(refused_ && refused_->fence))
+      refused_ = event.news->refused;
   }
   for (TableEvent& event : events) FIRN_TRY(Heed(*event.table, std::move(event.news)));
   return Ok();

@@ -88,9 +88,10 @@ class BatchFlow {
 
   // --- how it stands
 
-  /// The fence refused a batch: everything is to be read again from the tables.
-  const std::optional<commit::FenceMismatch>& refused() const { return refused_; }
-  std::optional<commit::FenceMismatch> TakeRefusal() { return std::exchange(refused_, std::nullopt); }
+  /// A batch was refused by the fence, or because its table was altered: everything is to be read again from
+  /// the tables.
+  const std::optional<commit::Rejected>& refused() const { return refused_; }
+  std::optional<commit::Rejected> TakeRefusal() { return std::exchange(refused_, std::nullopt); }
   /// Records that were read up to `positions` (asked for before this) are with their tables, or set aside.
   bool Settled() const;
   std::map<record::SourcePartition, int64_t> ReadPositions() const { return lanes_.Positions(started_); }
@@ -131,7 +132,7 @@ class BatchFlow {
   EndObservations ends_;
 
   record::Positions started_;  ///< partitions that are ours, where each was started or sought to last
-  std::optional<commit::FenceMismatch> refused_;
+  std::optional<commit::Rejected> refused_;
   bool held_ = false;
   bool read_is_ahead_ = false;
 };

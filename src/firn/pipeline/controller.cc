@@ -345,14 +345,22 @@ Status Controller::Resync() {
   return Ok();
 }
 
+Status Controller::ServeRefusal() {
+  const std::optional<commit::Rejected> refusal = flow_->TakeRefusal();
+  if (!refusal) return Ok();
+  if (refusal->fence) return ReadAgainFrom(*refusal->fence);
+  obs::Log(obs::Level::kWarning, "a table was altered while it was filled; the records are read again",
+           {{"pipeline", config_.id}, {"why", refusal->error.message()}});
+  FIRN_TRY(flow_->DiscardFilling());
+  return Resync();
+}
+
 // Another process moved a partition that we hold: after a rebalance that we have not seen yet, or because two
 // run the same pipeline without a group. Read again from the tables; twice on a partition that is still ours
 // is too often.
-Status Controller::ServeRefusal() {
-  const std::optional<commit::FenceMismatch> fence = flow_->TakeRefusal();
-  if (!fence) return Ok();
+Status Controller::ReadAgainFrom(const commit::FenceMismatch& fence) {
   obs::Log(obs::Level::kWarning, "another process moved a partition; reading again from the table",
-           {{"pipeline", config_.id}, {"partition", fence->ToString()}});
+           {{"pipeline", config_.id}, {"partition", fence.ToString()}});
   const int64_t until_ns = clock_.MonotonicNs() + kRefusedGraceMs * kNsPerMs;
   FIRN_TRY(flow_->DiscardFilling());
   while (clock_.MonotonicNs() < until_ns && !abort_.stop_requested()) {
@@ -360,11 +368,11 @@ Status Controller::ServeRefusal() {
     for (const source::SourceEvent& event : events) FIRN_TRY(Handle(event));
   }
   FIRN_TRY(flow_->DiscardFilling());  // an assignment in between lets the lanes go on
-  if (flow_->started().contains(fence->partition) && ++refusals_ >= kRefusedLimit) {
+  if (flow_->started().contains(fence.partition) && ++refusals_ >= kRefusedLimit) {
     return Error(
                ErrorKind::kDataLoss,
                fmt::format("another process keeps committing records of a partition that this one holds: {}",
-                           fence->ToString()))
+                           fence.ToString()))
         .WithRemedy("Run the pipeline's processes in one consumer group, or only one of them.");
   }
   return Resync();

@@ -64,6 +64,7 @@ class Controller {
                                 const std::vector<record::SourcePartition>& partitions);
   Status Resync();
   Status ServeRefusal();
+  Status ReadAgainFrom(const commit::FenceMismatch& fence);
 
   Status RefreshLag();
   /// At the start: what is away (WaitingMayHelp) has kMaxStartWaitMs to come back. DEGRADED meanwhile.

@@ -131,6 +131,8 @@ Status LaneTable::AppendDecoded(decode::DecodeResult result, const record::RawBa
   const bool whole = begin + result.consumed == raw.size();
   const auto records = static_cast<int64_t>(result.consumed);
   const int64_t bytes = whole ? record::PayloadBytes(raw) : 0;
+  if (const iceberg::SchemaPtr& schema = view_->bound.schema; schema != nullptr)
+    part_.schemas.try_emplace(schema->schema_id(), schema);
   part_.records += records;
   part_.input_bytes += bytes;
   Count(records, bytes, 0);

@@ -19,9 +19,9 @@ constexpr int64_t kRetryOpenMs = 500;
 
 // Only what lanes and writers look at; positions and snapshots change with every commit.
 bool SameForLanes(const iceberg::TableMetadata& a, const iceberg::TableMetadata& b) {
-  if (a.current_schema_id != b.current_schema_id || a.default_spec_id != b.default_spec_id ||
-      a.default_sort_order_id != b.default_sort_order_id || a.location != b.location ||
-      a.table_uuid != b.table_uuid) {
+  if (a.format_version != b.format_version || a.current_schema_id != b.current_schema_id ||
+      a.default_spec_id != b.default_spec_id || a.default_sort_order_id != b.default_sort_order_id ||
+      a.location != b.location || a.table_uuid != b.table_uuid) {
     return false;
   }
   const auto settings = [](const iceberg::Properties& all) {
@@ -197,9 +197,7 @@ Status TableRun::PollChange(TableNews& news) {
     news.fatal = std::move(changed).error();
     return Ok();
   }
-  if (changed->table.metadata->current_schema_id != view_->table.metadata->current_schema_id) {
-    progress_.SchemaChanged(changed->summary);
-  }
+  if (!changed->summary.empty()) progress_.SchemaChanged(changed->summary);
   for (const record::RefusedChange& refused : changed->refused) {
     progress_.ChangeRefused(refused);
     refused_changes_.push_back(refused);
@@ -213,10 +211,13 @@ Status TableRun::Adopt(const iceberg::LoadedTable& table, TableNews& news) {
   progress_.At(table, positions_);
   if (view_ && SameForLanes(*view_->table.metadata, *table.metadata)) return Ok();
   news.view_changed = true;
+  refused_changes_.clear();  // what the table could not take it may be able to take now
   return View(table);
 }
 
 Status TableRun::View(const iceberg::LoadedTable& table) {
+  FIRN_TRY(
+      CheckDeclaredColumns(config_, *table.metadata));  // as at the start: another engine may have altered it
   FIRN_ASSIGN(auto bound, BindSchema(services_.config, config_, *table.metadata, services_.deps.pool));
   bound.refused = refused_changes_;
   view_ = std::make_shared<TableView>(TableView{table, std::move(bound), view_ ? view_->version + 1 : 0});
@@ -339,9 +340,9 @@ Status TableRun::OnReport(BatchReport report, TableNews& news) {
     return Ok();
   }
   auto& rejected = std::get<commit::Rejected>(*report.outcome);
-  if (!rejected.fence) return std::move(rejected.error);
+  if (!rejected.fence && !rejected.altered) return std::move(rejected.error);
   fill_.Dropped();  // read again
-  news.refused = std::move(rejected.fence);
+  news.refused = std::move(rejected);
   return Ok();
 }
 

@@ -52,8 +52,9 @@ struct TableNews {
   bool view_changed = false;
   bool committed = false;
   int64_t valid_through_ms = 0;
-  std::optional<commit::FenceMismatch> refused;  ///< by the fence: everything is read again
-  std::optional<Error> fatal;                    ///< the pipeline cannot go on, not only this table
+  std::optional<commit::Rejected>
+      refused;                 ///< by the fence, or because the table was altered: everything is read again
+  std::optional<Error> fatal;  ///< the pipeline cannot go on, not only this table
   bool any() const { return opened || view_changed || committed || refused || fatal; }
 };
 
