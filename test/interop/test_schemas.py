@@ -131,3 +131,48 @@ def test_names_with_dots_spaces_and_other_letters_can_be_filtered_and_partitione
         assert lake.read_spark(spark, TABLE, where=f"`{name}` = {sql}")["id"].to_pylist() == [2], name
 
 
+CASES = ['{"id":1,"text":"a"}', '{"id":2,"Text":"b"}', '{"id":3,"TEXT":"c","text":"d"}']
+
+
+def test_names_that_differ_only_in_case_never_become_two_columns(broker, lake):
+    broker.create_topic("cases", 1)
+    broker.produce("cases", CASES)
+    declared = lake.config(pipeline(broker, ["cases"], f"lake.{TABLE}", "[{name: id, type: long}, {name: text, type: string}, {name: Text, type: string}]"))
+    done = firn("check", declared, "--offline")
+    assert done.code == 2
+    assert "text and Text differ only in case" in done.out + done.err
+    inferred = firn("run", lake.config(pipeline(broker, ["cases"], f"lake.{TABLE}", columns=None)), "--until-caught-up")
+    assert inferred.code != 0
+    assert "'text' and 'Text', which differ only in case" in inferred.out + inferred.err
+    assert not lake.pyiceberg().table_exists(TABLE)
+    evolved = lake.config(
+        pipeline(broker, ["cases"], f"lake.{TABLE}", "[{name: id, type: long}]", table_extra="schema_evolution: add\nunknown_fields: dead_letter",
+                 extra="dead_letters: {fail_above: {ratio: 1}}")
+    )  # fmt: skip
+    firn("run", evolved, "--until-caught-up").ok()
+    assert lake.read(TABLE).to_pylist() == [{"id": 1, "text": "a"}]
+    letters = lake.read("types.t_dead_letters").to_pylist()
+    assert [letter["reason"] for letter in letters] == ["unknown_field"] * 2
+    assert "only in case from 'text'" in letters[0]["message"]
+
+
+def test_a_name_with_a_dot_never_is_the_path_of_another_column(broker, lake):
+    """Java and PyIceberg load no table in which it is: one such record would have taken the table from them."""
+    broker.create_topic("paths", 1)
+    broker.produce("paths", ['{"id":1,"a.b":1}', '{"id":2,"a":{"b":2}}', '{"id":3,"c":{"d":3},"c.d":4}'])
+    extra = "schema_evolution: add\nunknown_fields: rescue"
+    config = lake.config(pipeline(broker, ["paths"], f"lake.{TABLE}", "[{name: id, type: long}]", table_extra=extra))
+    firn("run", config, "--until-caught-up", "--fail-on-dead-letters").ok()
+    assert [(row["id"], row["a.b"], row["c"], row["_rescued"]) for row in lake.read(TABLE).sort_by("id").to_pylist()] == [
+        (1, 1, None, None),
+        (2, None, None, '{"a":{"b":2}}'),
+        (3, None, {"d": 3}, '{"c.d":4}'),
+    ]
+
+
+def test_a_unit_and_an_encoding_leave_a_column_the_field_of_its_own_name(broker, lake):
+    broker.create_topic("dotted", 1)
+    broker.produce("dotted", ['{"a.b":-1,"h.x":"00ff","a":{"b":2},"h":{"x":"11"}}'])
+    columns = "[{name: a.b, type: timestamp, unit: millis}, {name: h.x, type: binary, encoding: hex}]"
+    firn("run", lake.config(pipeline(broker, ["dotted"], f"lake.{TABLE}", columns)), "--until-caught-up", "--fail-on-dead-letters").ok()
+    assert lake.read(TABLE).to_pylist() == [{"a.b": dt.datetime(1969, 12, 31, 23, 59, 59, 999000), "h.x": b"\x00\xff"}]
