@@ -406,6 +406,11 @@ TEST(TableWriterMetricsTest, CountsAndBoundsAreThoseOfTheValues) {
     const auto column = iceberg::ColumnAt(*rows, *path, arrow::default_memory_pool()).value();
     const Expected expected = Describe(*column, field.type);
     EXPECT_EQ(file.value_counts.at(field.id), expected.values) << field.name;
+    if (field.type->id() == TypeId::kUuid) {  // other engines would misread what follows
+      EXPECT_FALSE(file.lower_bounds.contains(field.id) || file.upper_bounds.contains(field.id))
+          << field.name;
+      return;
+    }
     EXPECT_EQ(file.null_value_counts.at(field.id), expected.nulls) << field.name;
     const bool real = field.type->id() == TypeId::kFloat || field.type->id() == TypeId::kDouble;
     EXPECT_EQ(file.nan_value_counts.contains(field.id), real);
@@ -427,7 +432,8 @@ TEST(TableWriterMetricsTest, ListAndMapValuesHaveCountsButNoBounds) {
   const DataFile file = fixture.Finish().at(0);
   for (const int32_t id : {105, 107, 109, 110, 111, 112, 114}) {
     EXPECT_TRUE(file.value_counts.contains(id)) << id;
-    EXPECT_TRUE(file.null_value_counts.contains(id)) << id;
+    const bool is_uuid = fixture.table->schema()->FindById(id)->type->id() == TypeId::kUuid;
+    EXPECT_EQ(file.null_value_counts.contains(id), !is_uuid) << id;
     EXPECT_FALSE(file.lower_bounds.contains(id)) << id;
     EXPECT_FALSE(file.upper_bounds.contains(id)) << id;
   }

@@ -183,6 +183,11 @@ TEST_F(ManifestTest, SummariesBoundThePartitions) {
   EXPECT_EQ(ints.contains_nan, false);
   EXPECT_EQ(ints.lower_bound, Literal(Type::Primitive(TypeId::kInt), int32_t{-70'000}).ToBytes().value());
   EXPECT_EQ(ints.upper_bound, Literal(Type::Primitive(TypeId::kInt), int32_t{70'000}).ToBytes().value());
+  for (size_t i = 0; i < manifest.partitions->size(); ++i) {
+    const bool is_uuid =
+        metadata.schema()->FindById(metadata.spec().fields[i].source_id)->type->id() == TypeId::kUuid;
+    EXPECT_EQ(manifest.partitions->at(i).lower_bound.has_value(), !is_uuid) << i;
+  }
 }
 
 TEST_F(ManifestTest, NanStaysOutOfSummaryBoundsAndZeroCoversBothSigns) {
