@@ -135,7 +135,7 @@ class KafkaSource final : public Source, public PositionLookup {
   Status JoinGroup();
   bool IsFenced() const { return in_group_ && client_->IsFenced(); }
   // What a fence has overtaken need not succeed: PollControl tells that the partitions are lost.
-  Status UnlessFenced(Status status) const { return !status.ok() && IsFenced() ? Ok() : status; }
+  Status UnlessFenced(const Status& status) const { return !status.ok() && IsFenced() ? Ok() : status; }
   Status ServeFenced(int timeout_ms, std::vector<SourceEvent>& told);
   SourceTrouble Fenced();
   Status ReturnToGroup();
