@@ -135,8 +135,8 @@ lane_python() {
 lane_jvm() {
   timed_deps test s3 kafka spark rck flights
   timed_build release firn firn_source_driver firn_s3_driver
-  # Two at a time, each with servers of its own: these tests wait more than they compute.
-  run_pytest jvm -m "jvm and not faults" -n 2 --dist loadfile
+  # Three at a time, each with servers of its own: these tests wait more than they compute.
+  run_pytest jvm -m "jvm and not faults" -n 3 --dist loadfile
 }
 
 # Kills and other faults at every named point. Only the program is built with them, and nothing else runs beside these tests.
