@@ -122,15 +122,14 @@ TEST(ParquetFileTest, PropertiesChangeCodecDictionaryStatisticsAndPages) {
 }
 
 TEST(ParquetFileTest, UuidsHaveNeitherStatisticsNorDictionaryUnlessAskedFor) {
-  const auto plain = WriteAndOpen({}, 1000)->metadata()->RowGroup(0)->ColumnChunk(2);
+  const auto plain_file = WriteAndOpen({}, 1000);
+  const auto plain = plain_file->metadata()->RowGroup(0)->ColumnChunk(2);
   EXPECT_FALSE(plain->is_stats_set());
   EXPECT_FALSE(plain->has_dictionary_page());
-  const auto asked = WriteAndOpen({{"write.parquet.stats-enabled.column.key", "true"},
-                                   {"write.parquet.dict-encoding-enabled.column.key", "true"}},
-                                  1000)
-                         ->metadata()
-                         ->RowGroup(0)
-                         ->ColumnChunk(2);
+  const auto asked_file = WriteAndOpen({{"write.parquet.stats-enabled.column.key", "true"},
+                                        {"write.parquet.dict-encoding-enabled.column.key", "true"}},
+                                       1000);
+  const auto asked = asked_file->metadata()->RowGroup(0)->ColumnChunk(2);
   EXPECT_TRUE(asked->is_stats_set());
   EXPECT_TRUE(asked->has_dictionary_page());
 }
