@@ -31,7 +31,7 @@ class Actor(threading.Thread):
         try:
             for event in self._events:
                 self._wait_until(event.at)
-                if self.over.is_set():
+                if self.over.is_set() or self._book.now() > self._book.until_s:
                     break
                 self._act(event)
             self.done.set()

@@ -14,6 +14,7 @@ class Book:
         self._lock = threading.Lock()
         self._started = time.monotonic()
         self._loud = loud
+        self.until_s = float("inf")  # what is planned and was not begun by then is left out
         self.counts: Counter[str] = Counter()
         self.failures: list[str] = []
 
