@@ -13,6 +13,7 @@ JVM_FIXTURES = {"broker", "own_broker", "spark", "rest_server", "own_rest_server
 
 
 def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: "soak/" not in item.nodeid)  # the longest file first, where files are spread over processes
     for item in items:
         if JVM_FIXTURES & set(item.fixturenames):
             item.add_marker(pytest.mark.jvm)

@@ -159,9 +159,9 @@ def test_versions_that_drop_rename_relax_and_widen_fields(broker, topic, registr
 # --- by another engine
 
 
-def test_another_engine_adds_renames_moves_widens_drops_and_relaxes_columns(broker, topic, any_lake, tmp_path):
+def test_another_engine_adds_renames_moves_widens_drops_and_relaxes_columns(broker, topic, rest_lake, tmp_path):
     columns = "[{name: id, type: long}, {name: text, type: string}, {name: n, type: int}, {name: must, type: int, required: true}]"
-    stream = TableStream(broker, any_lake, topic, columns, "add")
+    stream = TableStream(broker, rest_lake, topic, columns, "add")
     firn("run", stream.config, "--until-caught-up").ok()
     stream.config = stream.configure(None, "none")
     stream.probe = ({"id": -1, "must": 0}, {"id": -1, "must": 0})
@@ -251,9 +251,9 @@ def test_a_declared_column_that_another_engine_makes_otherwise_stops_with_what_t
 # --- specs, orders and properties
 
 
-def test_another_engines_partition_specs_are_followed(broker, topic, any_lake, tmp_path):
+def test_another_engines_partition_specs_are_followed(broker, topic, lake, tmp_path):
     columns = "[{name: id, type: long}, {name: cat, type: string}, {name: other, type: string}]"
-    stream = TableStream(broker, any_lake, topic, columns, "add", table_extra="partition_by: [cat]")
+    stream = TableStream(broker, lake, topic, columns, "add", table_extra="partition_by: [cat]")
     steps = [
         (lambda spec: spec.add_field("id", BucketTransform(4), "id_bucket"), ["cat", "id_bucket"]),
         (lambda spec: spec.rename_field("id_bucket", "shard"), ["cat", "shard"]),
@@ -282,9 +282,9 @@ def test_another_engines_partition_specs_are_followed(broker, topic, any_lake, t
     stream.check()
     assert len({*table.specs()}) == 6
     want = sorted(row["id"] for row in stream.rows.values() if row.get("cat") == "c1")
-    assert sorted(any_lake.read(stream.table, row_filter="cat == 'c1'").column("id").to_pylist()) == want
+    assert sorted(lake.read(stream.table, row_filter="cat == 'c1'").column("id").to_pylist()) == want
     last = sorted(row["id"] for row in stream.rows.values() if row.get("other") == "o5")
-    assert sorted(any_lake.read(stream.table, row_filter="other == 'o5'").column("id").to_pylist()) == last
+    assert sorted(lake.read(stream.table, row_filter="other == 'o5'").column("id").to_pylist()) == last
 
 
 def test_another_engines_sort_order_and_properties_are_followed(broker, topic, lake, tmp_path):

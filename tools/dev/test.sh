@@ -136,7 +136,7 @@ lane_jvm() {
   timed_deps test s3 kafka spark rck flights
   timed_build release firn firn_source_driver firn_s3_driver
   # Three at a time, each with servers of its own: these tests wait more than they compute.
-  run_pytest jvm -m "jvm and not faults" -n 3 --dist loadfile
+  run_pytest jvm -m "jvm and not faults" -n 3 --dist loadfile --no-loadscope-reorder
 }
 
 # Kills and other faults at every named point. Only the program is built with them, and nothing else runs beside these tests.
