@@ -27,10 +27,4 @@ struct DeadLetter {
   std::string message;  ///< for people: field path, value excerpt, what was expected
 };
 
-struct RawBatch;
-
-/// Record `i` of a batch with its original bytes and headers, position and times; what is wrong with it
-/// (target_table, stage, reason, message) is the caller's to say.
-DeadLetter LetterOf(const RawBatch& raw, size_t i);
-
 }  // namespace firn::record

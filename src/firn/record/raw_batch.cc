@@ -48,6 +48,28 @@ int64_t RecordBytes(const RawBatch& batch, size_t i) {
   return bytes(batch.keys[i]) + bytes(batch.values[i]);
 }
 
+DeadLetter LetterOf(const RawBatch& raw, size_t i) {
+  DeadLetter letter;
+  letter.partition = raw.partition;
+  letter.offset = raw.offsets[i];
+  letter.timestamp_ms = raw.timestamps_ms[i];
+  if (raw.file != nullptr) {
+    letter.file = raw.file->location;
+    if (i < raw.lines.size()) letter.line = raw.lines[i];
+  }
+  const auto bytes = [&](const Slice& slice) -> std::optional<std::string> {
+    if (slice.is_null()) return std::nullopt;
+    return std::string(raw.arena.View(slice.begin, slice.length));
+  };
+  letter.key = bytes(raw.keys[i]);
+  letter.value = bytes(raw.values[i]);
+  auto header = std::ranges::lower_bound(raw.headers, i, {}, &RawBatch::Header::record);
+  for (; header != raw.headers.end() && header->record == i; ++header)
+    letter.headers.emplace_back(raw.arena.View(header->name.begin, header->name.length),
+                                bytes(header->value));
+  return letter;
+}
+
 RawBatch RecordCopier::Empty() const {
   RawBatch empty;
   empty.partition = from_.partition;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "firn/record/dead_letter.h"
 #include "firn/record/position.h"
 
 namespace arrow {
@@ -87,6 +88,10 @@ struct RawBatch {
 int64_t PayloadBytes(const RawBatch& batch);
 /// Key and value of record `i`; 0 in a batch with `rows`.
 int64_t RecordBytes(const RawBatch& batch, size_t i);
+
+/// Record `i` of a batch with its original bytes and headers, position and times; what is wrong with it
+/// (target_table, stage, reason, message) is the caller's to say.
+DeadLetter LetterOf(const RawBatch& raw, size_t i);
 
 /// Copies single records of a batch into others. Records must be copied in ascending order. Not for batches
 /// with `rows`.
