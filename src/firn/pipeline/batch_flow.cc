@@ -158,7 +158,7 @@ Status BatchFlow::ServeBound() {
   if (services_.sole) return Ok();
   FIRN_ASSIGN(auto trouble, bound_.Poll());
   if (trouble) view_.Trouble(*trouble);
-  if (started_.empty() || !bound_.TakeTurn()) return Ok();
+  if (started_.empty() || read_is_ahead() || !bound_.TakeTurn()) return Ok();
   FIRN_TRY(Cut({.all = false, .targets = {}, .pause = false}));  // how far the read has come by now
   bound_.Begin(OursComplete());
   return Ok();
@@ -176,7 +176,7 @@ commit::Complete BatchFlow::OursComplete() const {
 }
 
 Status BatchFlow::StoreBound() {
-  return services_.sole || started_.empty() ? Ok() : bound_.StoreNow(OursComplete());
+  return services_.sole || started_.empty() || read_is_ahead() ? Ok() : bound_.StoreNow(OursComplete());
 }
 
 void BatchFlow::ServePressure() {
@@ -242,6 +242,7 @@ Status BatchFlow::CutOwnReads(bool pause) {
 }
 
 Status BatchFlow::SubmitAll() {
+  if (read_is_ahead()) return Ok();  // what is filled stands behind a gap
   const auto observed = services_.sole ? ends_.all() : ends_.PassedBy(lanes_.read());
   for (const auto& [id, table] : tables_.all()) {
     Status submitted = tables_.Submit(*table, observed);

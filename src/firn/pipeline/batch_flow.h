@@ -64,7 +64,7 @@ class BatchFlow {
   /// positions (Resume with drop_waiting) the read is ahead of what was dropped, and nothing may be
   /// committed: it would move positions over what is missing.
   Status DiscardFilling();
-  bool read_is_ahead() const { return read_is_ahead_; }
+  bool read_is_ahead() const { return read_is_ahead_ || refused().has_value(); }
   void DiscardCarry() { tables_.DiscardCarry(); }
   void Resume(bool drop_waiting);
   /// At a clean stop, when nothing is in flight: the lower bound, at once.
