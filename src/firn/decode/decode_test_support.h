@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "firn/decode/decoder.h"
+#include "firn/iceberg/model/test_field.h"
 
 namespace arrow {
 class Array;
@@ -19,15 +20,7 @@ class Array;
 
 namespace firn::decode::testing {
 
-inline iceberg::NestedField Field(int32_t id, std::string name, iceberg::TypePtr type,
-                                  bool required = false) {
-  iceberg::NestedField field;
-  field.id = id;
-  field.name = std::move(name);
-  field.type = std::move(type);
-  field.required = required;
-  return field;
-}
+using iceberg::testing::Field;
 
 inline iceberg::TypePtr Primitive(std::string_view text) {
   auto type = iceberg::Type::ParsePrimitive(text);

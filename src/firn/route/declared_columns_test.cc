@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "firn/iceberg/model/test_field.h"
+
 namespace firn::route {
 namespace {
 
@@ -15,21 +17,13 @@ using iceberg::Schema;
 using iceberg::Type;
 using iceberg::TypeId;
 using iceberg::TypePtr;
+using iceberg::testing::Field;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const TypePtr kInt = Type::Primitive(TypeId::kInt);
 const TypePtr kLong = Type::Primitive(TypeId::kLong);
 const TypePtr kString = Type::Primitive(TypeId::kString);
-
-NestedField Field(int32_t id, std::string name, TypePtr type, bool required = false) {
-  NestedField field;
-  field.id = id;
-  field.name = std::move(name);
-  field.type = std::move(type);
-  field.required = required;
-  return field;
-}
 
 std::vector<std::string> Compare(std::vector<NestedField> declared, std::vector<NestedField> table) {
   return FindContradictions(Schema(0, std::move(declared)), Schema(0, std::move(table)), 2);

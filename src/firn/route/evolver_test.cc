@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "firn/iceberg/model/test_field.h"
+
 namespace firn::route {
 namespace {
 
@@ -16,6 +18,7 @@ using iceberg::Schema;
 using iceberg::Type;
 using iceberg::TypeId;
 using iceberg::TypePtr;
+using iceberg::testing::Field;
 using record::Evolution;
 using record::SchemaDelta;
 using ::testing::HasSubstr;
@@ -23,15 +26,6 @@ using ::testing::HasSubstr;
 const TypePtr kInt = Type::Primitive(TypeId::kInt);
 const TypePtr kLong = Type::Primitive(TypeId::kLong);
 const TypePtr kString = Type::Primitive(TypeId::kString);
-
-NestedField Field(int32_t id, std::string name, TypePtr type, bool required = false) {
-  NestedField field;
-  field.id = id;
-  field.name = std::move(name);
-  field.type = std::move(type);
-  field.required = required;
-  return field;
-}
 
 /// id int, name string, items list<struct<sku: string, price: decimal(9,2)>>, tags map<int, int>; partitioned
 /// by bucket(id).

@@ -13,6 +13,7 @@
 
 #include "firn/iceberg/model/literal.h"
 #include "firn/iceberg/model/schema.h"
+#include "firn/iceberg/model/test_field.h"
 #include "firn/iceberg/scan/arrow_literal.h"
 #include "firn/iceberg/scan/arrow_schema.h"
 
@@ -23,15 +24,7 @@ using iceberg::NestedField;
 using iceberg::Type;
 using iceberg::TypeId;
 using iceberg::TypePtr;
-
-inline NestedField Field(int32_t id, std::string name, TypePtr type, bool required = false) {
-  NestedField field;
-  field.id = id;
-  field.name = std::move(name);
-  field.type = std::move(type);
-  field.required = required;
-  return field;
-}
+using iceberg::testing::Field;
 
 inline void Check(const arrow::Status& status) {
   if (!status.ok()) status.Abort();

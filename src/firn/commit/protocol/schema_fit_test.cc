@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "firn/iceberg/model/literal.h"
+#include "firn/iceberg/model/test_field.h"
 
 namespace firn::commit {
 namespace {
@@ -16,15 +17,12 @@ using iceberg::Schema;
 using iceberg::Type;
 using iceberg::TypeId;
 using iceberg::TypePtr;
+using iceberg::testing::Field;
 
 const TypePtr kInt = Type::Primitive(TypeId::kInt);
 const TypePtr kLong = Type::Primitive(TypeId::kLong);
 const TypePtr kString = Type::Primitive(TypeId::kString);
 const TypePtr kDate = Type::Primitive(TypeId::kDate);
-
-NestedField Field(int32_t id, std::string name, TypePtr type, bool required = false) {
-  return {.id = id, .name = std::move(name), .required = required, .type = std::move(type)};
-}
 
 /// id int required, text string, items list<struct<sku: string>>.
 std::vector<NestedField> Before() {

@@ -3,17 +3,12 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
+#include "firn/iceberg/model/test_field.h"
+
 namespace firn::iceberg {
 namespace {
 
-NestedField Field(int32_t id, std::string name, TypePtr type, bool required = false) {
-  NestedField field;
-  field.id = id;
-  field.name = std::move(name);
-  field.type = std::move(type);
-  field.required = required;
-  return field;
-}
+using testing::Field;
 
 Schema EveryType() {
   std::vector<NestedField> fields;

@@ -11,19 +11,11 @@
 #include <vector>
 
 #include "firn/iceberg/model/schema.h"
+#include "firn/iceberg/model/test_field.h"
 #include "firn/iceberg/scan/arrow_schema.h"
 #include "firn/store/memory/memory_store.h"
 
 namespace firn::iceberg::testing {
-
-inline NestedField Field(int32_t id, std::string name, TypePtr type, bool required = false) {
-  NestedField field;
-  field.id = id;
-  field.name = std::move(name);
-  field.type = std::move(type);
-  field.required = required;
-  return field;
-}
 
 inline TypePtr Of(TypeId id) { return Type::Primitive(id); }
 
