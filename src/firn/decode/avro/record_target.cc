@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "firn/decode/column_mapping.h"
 #include "firn/decode/evolution.h"
 #include "firn/decode/field_path.h"
 
@@ -12,14 +13,6 @@ namespace firn::decode {
 
 using iceberg::NestedField;
 using iceberg::TypeId;
-
-namespace {
-
-Error BadMapping(const NestedField& field, std::string_view why) {
-  return {ErrorKind::kInvalidArgument, fmt::format("column '{}': {}", field.name, why)};
-}
-
-}  // namespace
 
 Result<std::unique_ptr<BoundTarget>> BoundTarget::Make(const BoundSchema& bound) {
   std::unique_ptr<BoundTarget> target(new BoundTarget(bound));
@@ -45,8 +38,7 @@ Status BoundTarget::Bind() {
 Status BoundTarget::BindTopLevel(Column& column) {
   const NestedField& field = column.field();
   if (bound_.unknown_fields == UnknownFields::kRescue && field.name == kRescuedColumn) {
-    if (field.type->id() != TypeId::kString || field.required)
-      return BadMapping(field, "must be an optional string to rescue fields into");
+    FIRN_TRY(CheckRescuedColumn(field));
     rescued_ = &column;
     return Ok();
   }
@@ -61,19 +53,7 @@ Status BoundTarget::BindTopLevel(Column& column) {
   } else {
     FIRN_TRY(BindPath(column, mapping->second.from));
   }
-  if (mapping == bound_.mappings.end()) return Ok();
-  FIRN_TRY(BindBytesEncoding(column, mapping->second.bytes_encoding));
-  return BindUnit(column, mapping->second.epoch_unit);
-}
-
-Status BoundTarget::BindUnit(Column& column, TimeUnit unit) {
-  if (unit == TimeUnit::kNone) return Ok();
-  if (!IsTimeLike(column.type_id())) {
-    return BadMapping(column.field(),
-                      fmt::format("a unit is for dates and times, not for {}", column.type().ToString()));
-  }
-  column.binding().epoch_digits = EpochDigits(unit);
-  return Ok();
+  return mapping == bound_.mappings.end() ? Ok() : BindMapping(column, mapping->second);
 }
 
 Status BoundTarget::BindPath(Column& column, std::string_view from) {

@@ -43,7 +43,6 @@ class BoundTarget {
   Status Bind();
   Status BindTopLevel(Column& column);
   Status BindPath(Column& column, std::string_view from);
-  Status BindUnit(Column& column, TimeUnit unit);
   Status BindNested(Column& column, bool is_map_key);
 
   BoundSchema bound_;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "firn/decode/column_mapping.h"
 #include "firn/decode/evolution.h"
 #include "firn/decode/reasons.h"
 
@@ -23,10 +24,6 @@ std::string PlainName(std::string_view from) {
     name += from[i];
   }
   return name;
-}
-
-Error BadMapping(const NestedField& field, std::string_view why) {
-  return {ErrorKind::kInvalidArgument, fmt::format("column '{}': {}", field.name, why)};
 }
 
 }  // namespace
@@ -63,15 +60,7 @@ Status CsvColumns::BindColumn(Column& column) {
   if (!by_name_.emplace(name, &column).second)
     return BadMapping(field, fmt::format("another column is read from field '{}' already", name));
   column.binding().may_widen = MayWiden(bound_, field.id);
-  if (!mapped) return Ok();
-  FIRN_TRY(BindBytesEncoding(column, mapping->second.bytes_encoding));
-  if (mapping->second.epoch_unit == TimeUnit::kNone) return Ok();
-  if (!IsTimeLike(field.type->id())) {
-    return BadMapping(field,
-                      fmt::format("a unit is for dates and times, not for {}", field.type->ToString()));
-  }
-  column.binding().epoch_digits = EpochDigits(mapping->second.epoch_unit);
-  return Ok();
+  return mapped ? BindMapping(column, mapping->second) : Ok();
 }
 
 bool CsvColumns::Arrange(const std::vector<std::string>& names, std::vector<CsvTarget>* targets,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "firn/decode/column_mapping.h"
 #include "firn/decode/evolution.h"
 #include "firn/decode/field_path.h"
 
@@ -12,14 +13,6 @@ namespace firn::decode {
 
 using iceberg::NestedField;
 using iceberg::TypeId;
-
-namespace {
-
-Error BadMapping(const NestedField& field, std::string_view why) {
-  return {ErrorKind::kInvalidArgument, fmt::format("column '{}': {}", field.name, why)};
-}
-
-}  // namespace
 
 Result<std::unique_ptr<BoundRecord>> BoundRecord::Make(const BoundSchema& bound) {
   std::unique_ptr<BoundRecord> record(new BoundRecord(bound));
@@ -59,15 +52,7 @@ Status BoundRecord::BindTopLevel(Column& column) {
   } else {
     FIRN_TRY(BindPath(column, mapping->second.from));
   }
-  if (mapping == bound_.mappings.end()) return Ok();
-  FIRN_TRY(BindBytesEncoding(column, mapping->second.bytes_encoding));
-  if (mapping->second.epoch_unit == TimeUnit::kNone) return Ok();
-  if (!IsTimeLike(field.type->id())) {
-    return BadMapping(field,
-                      fmt::format("a unit is for dates and times, not for {}", field.type->ToString()));
-  }
-  column.binding().epoch_digits = EpochDigits(mapping->second.epoch_unit);
-  return Ok();
+  return mapping == bound_.mappings.end() ? Ok() : BindMapping(column, mapping->second);
 }
 
 Status BoundRecord::BindPath(Column& column, std::string_view from) {
