@@ -78,6 +78,7 @@ class Planner {
     }
     field_count_ += 1 + CountFields(*field.type);
     added_.push_back(field);
+    added_names_.merge(NamesOf(field));
     summary_.push_back(fmt::format("adds {} ({})", PathOf(field), field.type->ToString()));
   }
 
@@ -131,17 +132,17 @@ class Planner {
 
   /// A full name of the field or of one inside it that another field has: names may hold dots.
   std::optional<std::string> TakenName(const NewField& field) const {
-    std::set<std::string> names;
-    AddNames(*schema_.as_struct(), "", names);
-    for (const NewField& other : added_) {
-      names.insert(PathOf(other));
-      AddNames(*other.type, PathOf(other) + ".", names);
-    }
-    std::set<std::string> own = {PathOf(field)};
-    AddNames(*field.type, PathOf(field) + ".", own);
-    const auto taken =
-        std::ranges::find_if(own, [&](const std::string& name) { return names.contains(name); });
+    const std::set<std::string> own = NamesOf(field);
+    const auto taken = std::ranges::find_if(own, [this](const std::string& name) {
+      return schema_.FindByName(name) != nullptr || added_names_.contains(name);
+    });
     return taken == own.end() ? std::nullopt : std::optional(*taken);
+  }
+
+  std::set<std::string> NamesOf(const NewField& field) const {
+    std::set<std::string> names = {PathOf(field)};
+    AddNames(*field.type, PathOf(field) + ".", names);
+    return names;
   }
 
   static void AddNames(const Type& type, const std::string& prefix, std::set<std::string>& names) {
@@ -265,6 +266,7 @@ class Planner {
   const EvolutionPolicy& policy_;
   int32_t field_count_;
   std::vector<NewField> added_;
+  std::set<std::string> added_names_;  ///< full names of these and of what is in them
   std::map<int32_t, TypePtr> widened_;
   std::vector<RefusedChange> refused_;
   std::vector<std::string> summary_;
