@@ -194,22 +194,23 @@ class Committer::Attempt {
     if (auto mismatch = CheckFence(progress ? progress->positions : none, ranges_)) {
       return Reject(Error(ErrorKind::kConflict, mismatch->ToString()), mismatch);
     }
-    return InspectAlterations(table);
+    if (std::string why = WhyBatchDoesNotFit(table); !why.empty())
+      return Reject(Error(ErrorKind::kConflict, std::move(why)), std::nullopt, /*altered=*/true);
+    return std::nullopt;
   }
 
-  // Another engine may have altered the table since the records were decoded.
-  std::optional<CommitOutcome> InspectAlterations(const TableMetadata& table) {
-    std::string why;
+  // Another engine may have altered the table since the records were decoded. Empty: what it did does no
+  // harm.
+  std::string WhyBatchDoesNotFit(const TableMetadata& table) const {
     for (const iceberg::SchemaPtr& written : batch_.schemas) {
-      if (why.empty()) why = WhyRowsDoNotFit(*written, *table.schema(), table.format_version);
+      std::string why = WhyRowsDoNotFit(*written, *table.schema(), table.format_version);
+      if (!why.empty()) return why;
     }
     for (const iceberg::DataFile& file : batch_.files) {
-      if (why.empty() && table.FindSpec(file.spec_id) == nullptr)
-        why = fmt::format("partition spec {} was removed", file.spec_id);
+      if (table.FindSpec(file.spec_id) == nullptr)
+        return fmt::format("partition spec {} was removed", file.spec_id);
     }
-    if (why.empty()) return std::nullopt;
-    if (doubts_.empty()) RemoveAllFiles();
-    return Rejected{Error(ErrorKind::kConflict, std::move(why)), std::nullopt, /*altered=*/true};
+    return {};
   }
 
   // An order holds for the state it was computed from, and for no other.
@@ -391,9 +392,9 @@ class Committer::Attempt {
     return summary;
   }
 
-  CommitOutcome Reject(Error error, std::optional<FenceMismatch> fence) {
+  CommitOutcome Reject(Error error, std::optional<FenceMismatch> fence, bool altered = false) {
     if (doubts_.empty()) RemoveAllFiles();
-    return Rejected{std::move(error), std::move(fence), /*altered=*/false};
+    return Rejected{std::move(error), std::move(fence), altered};
   }
 
   CommitOutcome GiveUp(Error error) {

@@ -19,13 +19,15 @@
 
 namespace firn::commit {
 
+/// Conflicts and an unreachable catalog are retried this long where the table does not say otherwise.
+inline constexpr int64_t kRetryLimitMs = 30 * 60'000;
+
 struct CommitterConfig {
   iceberg::TableIdentifier table;
   std::string pipeline_id;
   std::string branch = iceberg::kMainBranch;
-  /// Conflicts and an unreachable catalog are retried this long (the table's `commit.retry.total-timeout-ms`
-  /// when it is set).
-  int64_t retry_limit_ms = 30 * 60'000;
+  /// The table's `commit.retry.total-timeout-ms` comes before it.
+  int64_t retry_limit_ms = kRetryLimitMs;
   /// How long an unknown outcome is looked into before the pipeline stops with exit code 3.
   int64_t unknown_limit_ms = 10 * 60'000;
 };

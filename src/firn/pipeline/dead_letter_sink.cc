@@ -29,15 +29,14 @@ size_t RowsAtOnce(std::span<const record::DeadLetter* const> letters) {
   size_t bytes = 0;
   size_t count = 0;
   while (count < std::min(letters.size(), kMaxRowsAtOnce) && bytes < kMaxBytesAtOnce) {
-    const record::DeadLetter& letter = *letters[count++];
-    bytes += (letter.key ? letter.key->size() : 0) + (letter.value ? letter.value->size() : 0);
+    bytes += record::PayloadBytes(*letters[count++]);
   }
   return count;
 }
 
 // As long as a commit is tried.
 constexpr runtime::RetryPolicy kCatalogAway{
-    .max_attempts = INT_MAX, .max_backoff_ms = 10'000, .max_elapsed_ms = 30 * 60'000};
+    .max_attempts = INT_MAX, .max_backoff_ms = 10'000, .max_elapsed_ms = commit::kRetryLimitMs};
 
 Error OutcomeError(const commit::CommitOutcome& outcome) {
   if (const auto* rejected = std::get_if<commit::Rejected>(&outcome)) return rejected->error;

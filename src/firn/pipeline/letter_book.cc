@@ -30,8 +30,7 @@ void LetterBook::Take(const write::StoredLetter& stored) {
   if (stored.arrival_ms < entry.newest_ms) return;
   entry.newest_ms = stored.arrival_ms;
   entry.has_payload = HasPayload(letter);
-  entry.bytes =
-      static_cast<int64_t>((letter.key ? letter.key->size() : 0) + (letter.value ? letter.value->size() : 0));
+  entry.bytes = static_cast<int64_t>(record::PayloadBytes(letter));
 }
 
 bool LetterBook::Waits(const write::StoredLetter& stored) const {

@@ -27,4 +27,9 @@ struct DeadLetter {
   std::string message;  ///< for people: field path, value excerpt, what was expected
 };
 
+/// Of key and value, as far as there are any.
+inline size_t PayloadBytes(const DeadLetter& letter) {
+  return (letter.key ? letter.key->size() : 0) + (letter.value ? letter.value->size() : 0);
+}
+
 }  // namespace firn::record

@@ -23,7 +23,6 @@ class Fencing {
     if (in_a_row_ == kReturns) return std::nullopt;
     return kFirstPause * (1 << in_a_row_++);
   }
-  int in_a_row() const { return in_a_row_; }
 
   static constexpr int kReturns = 3;
   static constexpr Pause kFirstPause{1000};

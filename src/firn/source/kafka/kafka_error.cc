@@ -73,8 +73,7 @@ std::string_view RemedyOf(rd_kafka_resp_err_t code) {
     case RD_KAFKA_RESP_ERR_INVALID_MSG:
       return "The broker holds damaged data there. Have a replica that is whole lead the partition, or go on "
              "behind the damaged batch (kafka-dump-log tells its last offset): firn offsets set FILE "
-             "--offset "
-             "TOPIC:PARTITION=OFFSET.";
+             "--offset TOPIC:PARTITION=OFFSET.";
     case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
       return "Give each process a group_instance_id of its own, or none.";
     default:
