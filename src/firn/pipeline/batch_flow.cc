@@ -131,7 +131,7 @@ void BatchFlow::Offer(const TableRun& table) {
 
 // Group offsets, for people: below them everything is committed, whatever the table.
 void BatchFlow::Acknowledge() {
-  if (refused_) return;
+  if (read_is_ahead()) return;
   const record::Positions untold = bound_.TakeUntold(lanes_.Bound(tables_.Pending()), started_);
   if (untold.empty()) return;
   std::string uuid = bound_.control_uuid();
@@ -348,7 +348,7 @@ std::map<SourcePartition, int64_t> BatchFlow::CommittedPositions() const {
 }
 
 int64_t BatchFlow::ValidThrough(const std::map<SourcePartition, int64_t>& committed) const {
-  if (!tables_.Failed().ok() || tables_.AnyBehind(started_)) return 0;
+  if (read_is_ahead() || !tables_.Failed().ok() || tables_.AnyBehind(started_)) return 0;
   record::Positions at;
   for (const auto& [partition, next] : committed) at[partition].next = next;
   const auto passed = ends_.PassedBy(at);

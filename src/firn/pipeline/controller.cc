@@ -21,7 +21,6 @@ constexpr int64_t kRevokeBoundMs = 60'000;
 constexpr int64_t kRefusedGraceMs = 3'000;
 constexpr int kRefusedLimit = 2;
 constexpr int64_t kPauseMs = 500;
-constexpr int64_t kMaxBoundWaitMs = 30 * 60'000;  // as long as a commit is tried
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr size_t kCommitters = 8;
 
@@ -174,7 +173,7 @@ Status Controller::Flush() {
                     limit_ms));
   }
   view_.Show(flow_->Counters());
-  return flow_->refused() ? Ok() : StoreBound(std::min(left_ms(), kMaxBoundWaitMs));
+  return StoreBound(std::min(left_ms(), commit::kRetryLimitMs));
 }
 
 // Every batch is committed by now; the bound only spares the next start some reading. Its catalog has until
@@ -305,10 +304,9 @@ Status Controller::OnRevoked(const source::PartitionsRevoked& revoked) {
     FIRN_TRY(flow_->Await(kRevokeBoundMs));
   }
   // A batch in flight beyond the bound may still land: then the fence tells the next owner.
-  const bool discarded =
-      flow_->read_is_ahead() || std::ranges::any_of(touched, [this](const TableRun* table) {
-        return table->in_flight() || !table->carry().taken.empty() || flow_->refused().has_value();
-      });
+  const bool discarded = flow_->read_is_ahead() || std::ranges::any_of(touched, [](const TableRun* table) {
+                           return table->in_flight() || !table->carry().taken.empty();
+                         });
   metrics_.Rebalanced();
   obs::Log(obs::Level::kInfo, "partitions revoked",
            {{"pipeline", config_.id},
