@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import datetime
 import json
-import re
-from pathlib import Path
 
 import pytest
 from firn import firn, start_firn, wait_until
+from memory import peak_to_the_end
 from pipelines import orders, pipeline
 from ports import free_port
 
@@ -34,7 +33,7 @@ BAD = {
 }
 
 
-def start_of(broker, topic, lake, run_ms: int, **more) -> list[dict]:
+def start_of(broker, topic, lake, run_ms: int) -> list[dict]:
     """One bad record of each kind between good ones; the letters, by offset."""
     values = [value for bad, _, _ in BAD.values() for value in (b'{"id": 7, "text": "good"}', bad)]
     count = len(values)
@@ -43,7 +42,7 @@ def start_of(broker, topic, lake, run_ms: int, **more) -> list[dict]:
         timestamps_ms=[run_ms + i for i in range(count)],
     )  # fmt: skip
     extra = f"tombstones: dead_letter\nmax_record_bytes: 1KiB\n{UNBOUNDED}"
-    firn("run", lake.config(pipeline(broker, [topic], columns=COLUMNS, extra=extra, **more)), "--until-caught-up").ok()
+    firn("run", lake.config(pipeline(broker, [topic], columns=COLUMNS, extra=extra)), "--until-caught-up").ok()
     assert lake.read(TABLE)["id"].to_pylist() == [7] * len(BAD)
     return sorted(lake.read(LETTERS).to_pylist(), key=lambda letter: letter["offset"])
 
@@ -93,16 +92,7 @@ def test_nothing_but_bad_records_exhausts_neither_memory_nor_the_number_of_files
     broker.produce(topic, (f'{{"id": "{i}", "text": "{"x" * 150}"}}' for i in range(count)))
     config = lake.config(pipeline(broker, [topic], extra=UNBOUNDED) + "resources: {memory: 256MiB, threads: 2}\n")
     running = start_firn("run", config, "--until-caught-up", log=tmp_path / "firn.log")
-    status, peak = Path(f"/proc/{running.process.pid}/status"), 0
-
-    def over() -> bool:
-        nonlocal peak
-        if found := re.search(r"VmHWM:\s+(\d+) kB", status.read_text()):
-            peak = max(peak, int(found.group(1)) << 10)
-        return not running.alive()
-
-    wait_until(over, timeout_s=120, every_s=0.02, what="the end of the run")
-    assert running.wait(1) == 0, running.output[-4000:]
+    peak = peak_to_the_end(running, timeout_s=120)
     assert peak <= limit, f"{peak >> 20} MiB of {limit >> 20}"
     letters = lake.read(LETTERS, selected_fields=("partition", "offset", "reason"))
     assert letters.num_rows == count and set(letters["reason"].to_pylist()) == {"type_mismatch"}

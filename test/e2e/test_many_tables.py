@@ -11,6 +11,7 @@ from pathlib import Path
 from confluent_kafka.admin import NewTopic
 from firn import firn, start_firn, wait_until
 from kafka_broker import ROOT, free_port
+from memory import peak_bytes
 
 TOPICS = 300
 FAILING = (7, 123, 250)
@@ -39,11 +40,6 @@ def produce_round(broker, prefix: str, number: int, each: int) -> None:
 def status(port: int) -> dict:
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/status", timeout=10) as answer:
         return json.load(answer)["pipelines"][0]
-
-
-def resident_bytes(pid: int) -> int:
-    text = Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", text).group(1)) * 1024
 
 
 def config_of(lake, broker, prefix: str, port: int) -> Path:
@@ -99,7 +95,7 @@ def test_300_topics_go_to_300_tables_and_3_that_fail_harm_nobody(broker, lake, t
     text = firn("status", "--at", f"127.0.0.1:{port}").ok().out
     assert f"lake.shop.{name(7)}: " in text and "FAILED" in text
 
-    peak = resident_bytes(running.process.pid)
+    peak = peak_bytes(running.process.pid)
     assert peak < 512 << 20, f"{peak >> 20} MiB"
     assert running.stop() == 1, running.output[-3000:]
     assert "3 of 300 tables failed" in running.output

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from firn import start_firn, wait_until
+from memory import peak_to_the_end
 from s3_server import Proxy
 
 # Nothing but memory ends a batch.
@@ -30,12 +31,7 @@ def pipeline(path: Path, columns: str, memory: str = "256MiB", table_extra: str 
 def run(config: Path, folder: Path, limit_mib: int = 256, env: dict | None = None, timeout_s: float = 240) -> None:
     """Runs it to its end; its resident size stays within the limit all the way."""
     running = start_firn("run", config, "--until-caught-up", "--fail-on-dead-letters", log=folder / "firn.log", env=env)
-    status, peak, deadline = Path(f"/proc/{running.process.pid}/status"), 0, time.monotonic() + timeout_s
-    while running.alive() and time.monotonic() < deadline:
-        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
-        peak = max(peak, int(found.group(1)) * 1024 if found else 0)
-        time.sleep(0.01)
-    assert running.wait(1) == 0, running.output[-4000:]
+    peak = peak_to_the_end(running, timeout_s)
     print(f"peak {peak >> 20} MiB of {limit_mib}")
     assert peak <= limit_mib << 20, f"{peak >> 20} MiB of {limit_mib}"
 
